@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where an experiment runs: each backend carries out one run directory.
+
+A run directory holds what guest/run.sh needs; afterwards it holds `samples`,
+`log`, `kernel` and `status`.  A backend differs only in what surrounds run.sh.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+
+from . import kernel, modules, process, tools
+from .errors import LabError
+from .plan import Plan
+from .scenario import Scenario
+
+
+class Backend(ABC):
+    """One way of running experiments; `prepare` once, then `execute` many."""
+
+    name: str
+    exact: bool  # virtual time: cores are never short, and a run repeats
+    seeded = False  # netem's random numbers can be seeded
+
+    @abstractmethod
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Build or check what runs need; LabError says why this backend cannot run."""
+
+    @abstractmethod
+    def prefix(self, slot: int) -> str:
+        """What the namespaces of the run in `slot` are called."""
+
+    @abstractmethod
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        slot: int,
+        *,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+    ) -> None:
+        """Carry out the prepared directory `run` on the `slot`-th core."""
+
+    def module_files(self) -> Path | None:
+        """Where the .ko files are that a run loads by itself, if it does."""
+        return None
+
+
+def fill(
+    run: Path,
+    plan: Plan,
+    scenario: Scenario,
+    backend: Backend,
+    *,
+    main: str = './bin/lfgen traffic >samples 2>&1\n',
+) -> None:
+    """Write what guest/run.sh needs into the empty directory `run`."""
+    (run / "setup.sh").write_text(plan.setup)
+    (run / "traffic").write_text(plan.traffic)
+    (run / "main.sh").write_text(main)
+    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
+    (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
+    (run / "bin").mkdir()
+    shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
+    for script in ("run.sh", "init.sh"):
+        shutil.copy(tools.GUEST / script, run / script)
+        (run / script).chmod(0o755)
+    used = {flow.cc for flow in [*scenario.flow, *scenario.short]} | set(scenario.module)
+    owners = modules.owners()
+    built = backend.module_files()
+    for cc in sorted(used & set(owners)):
+        if built:
+            shutil.copy(built / f"{owners[cc]}.ko", run)
+        settings = [
+            f"{key}={int(value) if isinstance(value, bool) else value}"
+            for key, value in scenario.module.get(cc, {}).items()
+        ]
+        (run / f"{owners[cc]}.conf").write_text("\n".join(settings) + "\n")
+
+
+class Uml(Backend):
+    """The virtual-time kernel, one core and one process for each run."""
+
+    name = "uml"
+    exact = True
+    seeded = True
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        kernel.require()
+        tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
+        say("virtual-time kernel (the first time: about five minutes)")
+        self._kernel = kernel.build()
+        say("modules")
+        self._modules = kernel.build_modules()
+        self._programs = tools.programs()
+        self._tc = tools.seeding_tc()
+        self._cores = sorted(os.sched_getaffinity(0))
+
+    def prefix(self, slot: int) -> str:
+        return "lf"
+
+    def module_files(self) -> Path | None:
+        return self._modules
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        slot: int,
+        *,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+    ) -> None:
+        shutil.copy(self._programs / "poweroff", run / "poweroff")
+        if self._tc:
+            shutil.copy(self._tc / "tc", run / "bin/tc")
+        in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
+        megabytes = min(16384, 1024 + round(16 * in_flight / 2**20))
+        status = self.boot(
+            run,
+            seed,
+            slot,
+            megabytes=megabytes,
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+        )
+        if status:
+            tail = (run / "console").read_text(errors="replace")[-2000:]
+            raise LabError(f"the virtual-time kernel ended with status {status}:\n{tail}")
+
+    def boot(
+        self,
+        run: Path,
+        seed: int,
+        slot: int,
+        *,
+        megabytes: int,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+        arguments: tuple[str, ...] = (),
+    ) -> int:
+        """Boot the kernel with run/init.sh as its first process; its exit status."""
+        core = self._cores[slot % len(self._cores)]
+        shm = Path("/dev/shm")
+        command = [
+            *("setarch", "-R", "taskset", "-c", str(core)),
+            str(self._kernel / "linux/linux"),
+            *(f"mem={megabytes}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"),
+            *("con=null", "con0=null,fd:1", "quiet", f"uml_dir={run}/", "umid=uml"),
+            *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
+            *(f"init={run}/init.sh", f"lab_dir={run}", "panic=-1", *arguments),
+        ]
+        # Address-space randomisation off, a fixed environment, a seeded pool.
+        env = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/",
+            "LF_SEED": str(seed),
+            "LD_PRELOAD": str(self._programs / "getrandom.so"),
+            "TMPDIR": str(shm) if shm.is_dir() else "/tmp",
+        }
+        return process.run(
+            command,
+            output=run / "console",
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+            env=env,
+        )
+
+
+class Host(Backend):
+    """This machine's own kernel, in network namespaces; for root on a real machine."""
+
+    name = "host"
+    exact = False
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        other = "--backend uml (virtual time, no privilege) runs every scenario"
+        if os.geteuid():
+            raise LabError(f"the host backend needs root for network namespaces; {other}")
+        tools.need("ip", "tc", "ethtool", "sysctl", "modprobe")
+        probe = (
+            "ip netns add lf-probe && ip -n lf-probe link add lf0 type veth peer name lf1 && "
+            "tc -n lf-probe qdisc add dev lf0 root netem delay 1ms && "
+            "tc -n lf-probe qdisc add dev lf1 root fq"
+        )
+        try:
+            result = os.popen(f"({probe}) 2>&1").read().strip()
+        finally:
+            os.system("ip netns del lf-probe 2>/dev/null")
+        if result:
+            raise LabError(
+                f"this kernel ({os.uname().release}) cannot make the network: {result}. It needs "
+                f"network namespaces, veth, netem and fq (linux-image-amd64 has them); {other}"
+            )
+
+    def prefix(self, slot: int) -> str:
+        return f"lf{os.getpid()}"
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        slot: int,
+        *,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+    ) -> None:
+        self.load_modules(run)
+        process.run(
+            ["sh", str(run / "run.sh"), str(run)],
+            output=run / "out",
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+        )
+
+    def load_modules(self, run: Path) -> None:
+        """Load what the run uses and set its parameters; LabError if that cannot be done."""
+        for conf in run.glob("*.conf"):
+            if os.system(f"modprobe {conf.stem}") != 0:
+                raise LabError(
+                    f"module {conf.stem} cannot be loaded into this kernel: run `make install` "
+                    f"(it needs this kernel's headers), or use --backend uml"
+                )
+            for setting in conf.read_text().split():
+                key, value = setting.split("=", 1)
+                try:
+                    Path(f"/sys/module/{conf.stem}/parameters/{key}").write_text(value)
+                except OSError as error:
+                    raise LabError(
+                        f"{conf.stem}: {key}={value} refused ({error.strerror}); dmesg says why"
+                    ) from error

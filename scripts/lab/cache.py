@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The user's cache: kernels, programs and chroots that are made once.
+
+An entry is a directory below ``$XDG_CACHE_HOME/longfat`` named by what it holds
+and by a hash of everything that it was made from.  It is made under a lock in a
+directory beside it and renamed when complete, so two runs at once never see or
+make half an entry, and what an interrupted run left behind is made again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from filelock import FileLock
+
+
+def directory() -> Path:
+    """The cache directory, created if missing."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(base) / "longfat"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def digest(*parts: object) -> str:
+    """Twelve hex digits that stand for `parts` (paths by content, the rest as text)."""
+    h = hashlib.sha256()
+    for part in parts:
+        data = part.read_bytes() if isinstance(part, Path) else str(part).encode()
+        h.update(len(data).to_bytes(8, "little"))
+        h.update(data)
+    return h.hexdigest()[:12]
+
+
+def entry(name: str, make: Callable[[Path], None]) -> Path:
+    """The cached directory `name`, made by `make(directory)` if it is not there.
+
+    `make` gets an empty directory to fill and raises to say that it could not;
+    nothing is kept then.  Its final path differs from the one it is made at, so
+    what it makes must be relocatable.
+    """
+    path = directory() / name
+    if path.is_dir():
+        return path
+    with FileLock(directory() / f".{name}.lock"):
+        if path.is_dir():
+            return path
+        partial = directory() / f".{name}.partial"
+        remove(partial)
+        partial.mkdir()
+        try:
+            make(partial)
+        except BaseException:
+            remove(partial)
+            raise
+        partial.rename(path)
+    return path
+
+
+def remove(path: Path) -> None:
+    """Remove a directory tree, if it is there."""
+    if path.exists():
+        shutil.rmtree(path)

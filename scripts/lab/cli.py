@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command `scripts/longfat`."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+
+from . import cache, kernel, modules, process, result, runner
+from . import scenario as scenarios
+from .backends import Backend, Host, Uml, fill
+from .errors import LabError
+from .plan import make as make_plan
+
+app = typer.Typer(
+    help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+console = Console()
+notes = Console(stderr=True)
+
+Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
+Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
+Which = Annotated[str, typer.Option(help="Where to run: uml, vm or host.")]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
+
+
+def _backend(name: str) -> Backend:
+    if name == "uml":
+        return Uml()
+    if name == "host":
+        return Host()
+    if name == "vm":
+        from .vm import Vm  # virtme-ng is needed for this one only
+
+        return Vm()
+    raise LabError(f"no backend {name!r}; valid: uml, vm, host")
+
+
+def _prepare(backend: Backend) -> None:
+    with notes.status("preparing") as status:
+        backend.prepare(lambda text: status.update(f"preparing: {text}"))
+
+
+def _load(paths: list[Path]) -> list[scenarios.Scenario]:
+    return [one for path in paths for one in scenarios.load(path)]
+
+
+@app.command()
+def run(
+    files: Scenarios,
+    backend: Which = "uml",
+    out: Out = Path("results"),
+    seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
+    force: Annotated[bool, typer.Option(help="Run again where a result is there.")] = True,
+) -> None:
+    """Run scenarios and write one result file for each run.
+
+    Example: scripts/longfat run tests/scenarios/demo.toml -o out
+    """
+    todo = runner.jobs_for(_load(files), seed, out)
+    where = _backend(backend)
+    if not force:
+        todo = [job for job in todo if not job.path.exists()]
+    _prepare(where)
+    workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
+    if workers > 1 and not where.exact:
+        raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
+    began = time.monotonic()
+    runner.run(todo, where, workers=workers, timeout=timeout, console=notes)
+    wall = time.monotonic() - began
+    for job in todo:
+        console.print(str(job.path), soft_wrap=True, highlight=False)
+    virtual = sum(job.scenario.duration for job in todo)
+    notes.print(f"{len(todo)} runs, {virtual:.0f} s of experiment in {wall:.0f} s")
+
+
+@app.command()
+def table(
+    files: Results,
+    flows: Annotated[bool, typer.Option(help="Also each run's flows.")] = False,
+) -> None:
+    """Print a table of result files.
+
+    Example: scripts/longfat table out/*.json
+    """
+    from . import report
+
+    results = [result.read(path) for path in files]
+    console.print(report.table(results))
+    if flows:
+        for one in results:
+            console.print(report.flow_table(one))
+
+
+@app.command()
+def plot(files: Results, out: Out = Path("out")) -> None:
+    """Draw cwnd, goodput, RTT and queue over time, as SVG, from result files.
+
+    Example: scripts/longfat plot out/demo-*.json -o pictures
+    """
+    from . import report
+
+    for path in report.write_pictures([result.read(path) for path in files], out):
+        console.print(str(path), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def page(
+    files: Results,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")],
+    title: Annotated[str, typer.Option(help="Its heading.")] = "longfat",
+) -> None:
+    """Write an HTML page with table and pictures from result files."""
+    from . import report
+
+    results = [result.read(path) for path in files]
+    command = "scripts/longfat page " + " ".join(path.name for path in files)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(report.page(results, title, command))
+    console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def summarise(files: Results, out: Out) -> None:
+    """Write result files without their samples, small enough to be committed."""
+    for path in files:
+        result.write(result.summarise(result.read(path)), out / path.name)
+        console.print(str(out / path.name), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def bench(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    repeat: Annotated[int, typer.Option(help="How often.")] = 3,
+) -> None:
+    """Say how fast the lab runs: virtual seconds and packets per wall second, one core."""
+    where = Uml()
+    _prepare(where)
+    with runner.run_directory() as scratch:
+        for one in scenarios.load(file):
+            for _ in range(repeat):
+                (job,) = runner.jobs_for([one], one.seeds[:1], scratch)
+                runner.run([job], where, workers=1, timeout=3600, console=notes)
+                console.print(
+                    f"{one.name}: {one.duration / job.wall:.2f} virtual s per wall s, "
+                    f"{job.packets / job.wall:.0f} packets per wall s "
+                    f"({job.wall:.1f} s for {one.duration:.0f} virtual s)"
+                )
+
+
+@app.command()
+def iperf3(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML) with the path.")],
+    cc: Annotated[str, typer.Option("--cc", "-C", help="Congestion control.")] = "ltcp",
+    seconds: Annotated[int, typer.Option("--time", "-t", help="Virtual seconds.")] = 3,
+    json: Annotated[bool, typer.Option(help="iperf3's JSON output.")] = False,
+) -> None:
+    """Run the real iperf3 over the path of a scenario, in virtual time.
+
+    Example: scripts/longfat iperf3 tests/scenarios/demo.toml -C ltcp
+    """
+    from .tools import need
+
+    need("iperf3")
+    one = scenarios.load(file)[0]
+    if cc not in modules.algorithms():
+        raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
+    flow = one.flow[0].model_copy(update={"cc": cc})
+    one = one.model_copy(update={"flow": [flow], "udp": [], "short": []})
+    where = Uml()
+    _prepare(where)
+    # The server says that it listens in its output; -1 ends it with the client.
+    main = (
+        f"d='ip netns exec lf-d' s='ip netns exec lf-s0'\n"
+        f"$d iperf3 -s -1 --forceflush >server 2>&1 &\n"
+        f"until grep -q listening server; do sleep 0.01; done\n"
+        f"$s iperf3 -c 10.0.0.2 -C {cc} -t {seconds} {'-J' if json else ''} >client 2>&1\n"
+        f"wait\n"
+    )
+    with runner.run_directory() as scratch, runner.terminable():
+        fill(scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main)
+        where.execute(
+            scratch,
+            one,
+            1,
+            0,
+            timeout=600,
+            cancel=threading.Event(),
+            tick=lambda: None,
+        )
+        client = scratch / "client"
+        if not client.exists():
+            raise LabError((scratch / "out").read_text() or (scratch / "error").read_text())
+        text = client.read_text()
+    print(text, end="")
+    if "error" in text.lower():
+        raise LabError("iperf3 reported an error")
+
+
+@app.command()
+def build() -> None:
+    """Build the virtual-time kernel and the modules, if the cache lacks them."""
+    where = Uml()
+    _prepare(where)
+    version = (kernel.build() / "version").read_text().strip()
+    console.print(f"kernel {version} and modules are in {cache.directory()}")
+
+
+@app.command()
+def clean() -> None:
+    """Remove the cache: kernels, modules, chroots (the next run builds them again)."""
+    cache.remove(cache.directory())
+
+
+def main() -> None:
+    """Entry point: errors for people on one screen, exit status 1, 130 after Ctrl-C."""
+    try:
+        app(standalone_mode=False)
+    except (KeyboardInterrupt, process.Cancelled):
+        notes.print("interrupted; everything that was started has been ended")
+        sys.exit(130)
+    except LabError as error:
+        notes.print(f"longfat: {error}", markup=False, highlight=False)
+        sys.exit(1)
+    except typer.Abort:
+        sys.exit(130)
+    except Exception as error:
+        # A wrong command line, reported by the parser with how it should be.
+        if hasattr(error, "show"):
+            error.show()
+            sys.exit(getattr(error, "exit_code", 2))
+        raise

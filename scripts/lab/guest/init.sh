@@ -1,0 +1,23 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# The first process of a virtual-time kernel.  The host's file system is its
+# root, so whatever programs write to is covered before anything runs.
+PATH=/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tracefs trace /sys/kernel/tracing
+mount -t tmpfs run /run
+mkdir /run/netns
+dir=$(tr ' ' '\n' </proc/cmdline | sed -n 's/^lab_dir=//p')
+for module in "$dir"/*.ko; do
+	[ -e "$module" ] || continue
+	name=$(basename "$module" .ko)
+	parameters=$(cat "$dir/$name.conf" 2>/dev/null)
+	# shellcheck disable=SC2086 # several parameters
+	insmod "$module" $parameters || echo "insmod $name failed" >"$dir/error"
+done
+[ -e "$dir/error" ] || sh "$dir/run.sh" "$dir" >"$dir/out" 2>&1
+dmesg >"$dir/dmesg"
+exec "$dir/poweroff"

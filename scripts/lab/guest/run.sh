@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# One experiment, on whatever kernel this is: run.sh DIR
+#
+# DIR holds setup.sh (the network), traffic (lfgen's plan), spaces (the names of
+# its namespaces), lfgen, and what else the backend put there; samples, kernel
+# version, log and exit status are left in DIR.  Everything that is made here is
+# removed again, whatever happens.
+set -u
+dir=$1
+cd "$dir" || exit 1
+PATH=$dir/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH LFGEN_PROGRESS="$dir/progress"
+old_mem=$(cat /proc/sys/net/ipv4/tcp_mem)
+
+cleanup() {
+	while read -r ns; do
+		ip netns pids "$ns" 2>/dev/null | xargs -r kill -9
+		ip netns del "$ns" 2>/dev/null
+	done <"$dir/spaces"
+	sysctl -qw "net.ipv4.tcp_mem=$old_mem"
+}
+trap cleanup EXIT
+trap 'exit 130' INT TERM
+
+fail() {
+	echo "$1" >"$dir/error"
+	exit 1
+}
+
+uname -r >kernel
+echo "longfat: begin" >/dev/kmsg
+# tcp_mem is sized from memory; under pressure the stack would close windows.
+sysctl -qw net.ipv4.tcp_mem="100000000 100000000 100000000"
+sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.log)"
+sh ./main.sh || fail "$(sed -n 's/^x //p' samples 2>/dev/null | tail -n 1)"
+dmesg >log.all
+sed -n '/longfat: begin$/,$p' log.all | sed 1d >log
+echo 0 >status

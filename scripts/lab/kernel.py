@@ -1,0 +1,131 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The virtual-time kernel: Debian's kernel source built as User-Mode Linux, and
+our modules built against it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import subprocess
+from pathlib import Path
+
+from . import cache, debian, modules, tools
+from .errors import LabError
+
+SUITE = "trixie"
+PACKAGE = "linux-source-6.12"
+CONFIG = tools.DATA / "uml.config"
+
+
+def require() -> None:
+    """Raise LabError where a virtual-time kernel cannot run, and say what can."""
+    if platform.machine() != "x86_64":
+        raise LabError(
+            f"the uml backend needs x86-64, this is {platform.machine()}: use "
+            f"--backend host on a machine whose kernel has netem and our modules"
+        )
+    scope = Path("/proc/sys/kernel/yama/ptrace_scope")
+    if scope.exists() and scope.read_text().strip() == "3":
+        raise LabError(
+            "the uml backend needs ptrace, kernel.yama.ptrace_scope=3 forbids it: use "
+            "--backend vm, or reboot with a lower setting"
+        )
+
+
+def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
+    with log.open("ab") as out:
+        result = subprocess.run(
+            command,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            **kwargs,  # type: ignore[call-overload]
+        )
+    if result.returncode:
+        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
+
+
+def _make(path: Path) -> None:
+    tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
+    version = debian.version(PACKAGE, SUITE)
+    debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
+    archive = next((path / "package").rglob("linux-source-*.tar.xz"))
+    tree = path / "linux"
+    tree.mkdir()
+    log = cache.directory() / "kernel-build.log"
+    log.unlink(missing_ok=True)
+    _logged(
+        ["tar", "-xf", str(archive), "-C", str(tree), "--strip-components=1"]
+        + ["--exclude=*/Documentation/*", "--exclude=*/tools/testing/*"],
+        log,
+        "unpacking the kernel",
+    )
+    shutil.rmtree(path / "package")
+    # No user, host or time in the image: two builds of one source are one kernel.
+    env = os.environ | {
+        "KCONFIG_ALLCONFIG": str(CONFIG),
+        "KBUILD_BUILD_USER": "longfat",
+        "KBUILD_BUILD_HOST": "lab",
+        "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
+    }
+    jobs = f"-j{len(os.sched_getaffinity(0))}"
+    make = ["make", "-C", str(tree), "ARCH=um", jobs]
+    _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
+    have = set((tree / ".config").read_text().splitlines())
+    lost = [x for x in CONFIG.read_text().splitlines() if x.startswith("CONFIG") and x not in have]
+    if lost:
+        raise LabError(f"{PACKAGE} {version} does not take these options: {', '.join(lost)}")
+    _logged([*make, "linux", "modules"], log, "building the kernel", env=env)
+    # Keep what runs and what modules are built with: headers, scripts, symbols.
+    (tree / "vmlinux").unlink()
+    for pattern in ("*.o", "*.a", "*.cmd"):
+        for found in tree.rglob(pattern):
+            if "scripts" not in found.relative_to(tree).parts:
+                found.unlink()
+    for found in tree.rglob("*.c"):
+        if "scripts" not in found.relative_to(tree).parts:
+            found.unlink()
+    (path / "version").write_text(version + "\n")
+
+
+def build() -> Path:
+    """The directory of the built kernel: `linux/linux` runs it, `version` names it.
+
+    Whatever version was built first for this configuration is kept; remove the
+    cache entry (`longfat clean`) to move to the suite's newest.
+    """
+    require()
+    name = f"uml-{PACKAGE.removeprefix('linux-source-')}-{cache.digest(CONFIG)}"
+    return cache.entry(name, _make)
+
+
+def build_modules(*, tests: bool = False) -> Path:
+    """A directory with every module of the tree built for the virtual-time kernel;
+    with `tests`, those of tests/kunit instead."""
+    kernel = build()
+    files = modules.files(tests=tests)
+
+    def make(path: Path) -> None:
+        for file in files:
+            target = path / "tree" / file.relative_to(modules.ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+        tree = path / "tree"
+        log = cache.directory() / "module-build.log"
+        log.unlink(missing_ok=True)
+        what = tree / "tests/kunit" if tests else tree
+        _logged(
+            ["make", "-C", str(kernel / "linux"), "ARCH=um", f"M={what}", "W=1"]
+            + ["KCFLAGS=-Werror"],
+            log,
+            "building the modules",
+        )
+        for built in what.glob("*.ko"):
+            built.rename(path / built.name)
+        shutil.rmtree(tree)
+
+    suffix = "-tests" if tests else ""
+    key = cache.digest(kernel.name, (kernel / "version").read_text(), *files)
+    return cache.entry(f"modules-uml-{key}{suffix}", make)

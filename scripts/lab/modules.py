@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the tree's modules are called.  Nothing here knows what one of them does."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+from . import cache as user_cache
+
+ROOT = Path(__file__).resolve().parents[2]
+
+# In the lab kernel and, as modules or built in, in distribution kernels.
+IN_TREE = frozenset(
+    "reno bbr bic cdg cubic dctcp highspeed htcp hybla illinois lp nv scalable "
+    "vegas veno westwood yeah".split()
+)
+
+
+@cache
+def sources() -> dict[str, Path]:
+    """Module name -> its source file, for every tcp_*.c of the tree."""
+    return {path.stem: path for path in sorted(ROOT.glob("tcp_*.c"))}
+
+
+@cache
+def owners() -> dict[str, str]:
+    """Congestion control name -> the module that registers it."""
+    found = {}
+    for module, path in sources().items():
+        for name in re.findall(r'^\s*\.name\s*=\s*"([^"]+)"', path.read_text(), re.M):
+            found[name] = module
+    return found
+
+
+def algorithms() -> frozenset[str]:
+    """Every congestion control that an experiment may name."""
+    return IN_TREE | frozenset(owners())
+
+
+def parameters(name: str) -> frozenset[str]:
+    """The parameters of the module that registers `name`; ValueError if there is none."""
+    if name not in owners():
+        raise ValueError(f"no module of ours is {name!r}; valid: {', '.join(sorted(owners()))}")
+    text = sources()[owners()[name]].read_text()
+    return frozenset(re.findall(r"^LF_PARAM_[A-Z]+\((\w+)", text, re.M))
+
+
+def files(*, tests: bool = False) -> list[Path]:
+    """Everything that the modules are built from, in a fixed order."""
+    found = [*sources().values(), ROOT / "Kbuild", *sorted((ROOT / "include").rglob("*.*"))]
+    if tests:
+        found += sorted((ROOT / "tests/kunit").glob("*.*")) + [ROOT / "tests/kunit/Kbuild"]
+    return found
+
+
+def source_hash() -> str:
+    """One hash for the source of all modules, as results name it."""
+    return user_cache.digest(*files())

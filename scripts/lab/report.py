@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Tables, pictures and the HTML page, made from result files alone."""
+
+from __future__ import annotations
+
+import io
+from pathlib import Path
+from typing import Any
+
+import jinja2
+import matplotlib
+
+matplotlib.use("svg")
+# The same data make the same file: no random identifiers, text as text.
+matplotlib.rcParams.update(
+    {"svg.hashsalt": "longfat", "svg.fonttype": "none", "font.family": "sans-serif"}
+)
+
+from matplotlib import pyplot  # noqa: E402
+from rich.table import Table  # noqa: E402
+
+from . import tools, units  # noqa: E402
+from .result import Json  # noqa: E402
+
+
+def label(result: Json) -> str:
+    """The congestion controls of a run, as a reader would call it."""
+    names = list(dict.fromkeys(flow["cc"] for flow in result["flows"]))
+    return " + ".join(names)
+
+
+def _ms(value: float | None) -> str:
+    return "-" if value is None else f"{value:.1f}"
+
+
+HEADINGS = (
+    "run",
+    "cc",
+    "goodput Mbit/s",
+    "utilisation %",
+    "loss %",
+    "retransmissions",
+    "queue delay ms, mean",
+    "95 %",
+    "RTT ms, median",
+    "Jain",
+)
+
+
+def row(result: Json) -> list[str]:
+    """One run as text, in the order of HEADINGS."""
+    summary = result["summary"]
+    rtts = [flow["rtt_ms"]["p50"] for flow in result["flows"] if flow["rtt_ms"]["p50"]]
+    return [
+        f"{result['scenario']['name']} s{result['seed']}",
+        label(result),
+        f"{summary['goodput_bps'] / 1e6:.2f}",
+        f"{summary['utilisation'] * 100:.2f}",
+        f"{summary['loss'] * 100:.3g}",
+        str(summary["retransmissions"]),
+        _ms(summary["queue_delay_ms"]["mean"]),
+        _ms(summary["queue_delay_ms"]["p95"]),
+        _ms(sum(rtts) / len(rtts) if rtts else None),
+        "-" if len(result["flows"]) < 2 else f"{summary['jain']:.3f}",
+    ]
+
+
+def table(results: list[Json]) -> Table:
+    """The comparison table for a terminal."""
+    out = Table(title=", ".join(dict.fromkeys(r["scenario"]["title"] for r in results)))
+    for number, heading in enumerate(HEADINGS):
+        out.add_column(heading, justify="left" if number < 2 else "right", no_wrap=number < 2)
+    for result in results:
+        out.add_row(*row(result))
+    return out
+
+
+def flow_table(result: Json) -> Table:
+    """The flows of one run, and its cross traffic."""
+    out = Table(title=f"{result['scenario']['name']}, seed {result['seed']}")
+    for heading in ("flow", "cc", "base RTT ms", "goodput Mbit/s", "retransmissions", "RTT ms"):
+        out.add_column(heading, justify="right")
+    for flow in result["flows"]:
+        out.add_row(
+            f"{flow['group']}.{flow['number']}",
+            flow["cc"],
+            f"{flow['base_rtt_ms']:g}",
+            f"{flow['goodput_bps'] / 1e6:.2f}",
+            str(flow["retransmissions"]),
+            _ms(flow["rtt_ms"]["p50"]),
+        )
+    for kind in ("udp", "short"):
+        for entry in result[kind]:
+            out.add_row(
+                f"{kind} {entry[kind]}", "-", "-", f"{entry['goodput_bps'] / 1e6:.2f}", "-", "-"
+            )
+    return out
+
+
+def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]:
+    """(label, x, y) of every flow of a run; y in the unit of the axis."""
+    lines = []
+    several = len(result["flows"]) > 1
+    for flow in result["flows"]:
+        name = flow["cc"]
+        if several:
+            name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
+        for connection in flow["connections"][:1] if what != "goodput" else flow["connections"]:
+            t, y = connection["t"], connection.get(what, [])
+            if what == "goodput":
+                # Over a second: shorter than a round trip says little.
+                stride = max(1, round(1 / result["scenario"]["sample"]))
+                received = connection["received"][::stride]
+                t = t[::stride]
+                y = [
+                    (b - a) * 8 / (u - s) / 1e6
+                    for a, b, s, u in zip(received, received[1:], t, t[1:], strict=False)
+                ]
+                t = t[1:]
+            elif what == "rtt_us":
+                y = [value / 1e3 if value else None for value in y]
+            lines.append((name, t, y))
+    if what == "queue":
+        lines = [(label(result), result["queue"]["t"], result["queue"]["packets"])]
+    return lines
+
+
+PICTURES = {
+    "cwnd": "congestion window, packets",
+    "goodput": "goodput, Mbit/s",
+    "rtt_us": "smoothed RTT, ms",
+    "queue": "bottleneck queue, packets",
+}
+
+
+def picture(results: list[Json], what: str) -> str:
+    """An SVG of one of PICTURES over time, every flow of every result in it."""
+    if what not in PICTURES:
+        raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
+    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
+    for result in results:
+        for name, t, y in _series(result, what):
+            axes.plot(t[: len(y)], [float("nan") if v is None else v for v in y], label=name, lw=1)
+    axes.set_xlabel("time, s")
+    axes.set_ylabel(PICTURES[what])
+    axes.set_ylim(bottom=0)
+    axes.set_xlim(left=0)
+    axes.grid(alpha=0.3)
+    axes.legend(loc="lower right", fontsize="small")
+    scenario = results[0]["scenario"]
+    axes.set_title(scenario["title"], fontsize="medium")
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def page(results: list[Json], title: str, command: str) -> str:
+    """A self-contained HTML page: table, pictures, and how to make it again."""
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(tools.DATA), autoescape=True, trim_blocks=True
+    )
+    first = results[0]
+    link = first["scenario"]["link"]
+    return environment.get_template("page.html").render(
+        title=title,
+        command=command,
+        link=f"{units.show_rate(link['rate'])}, MTU {link['mtu']} bytes, {link['aqm']}",
+        kernel=first["kernel"],
+        backend=first["backend"],
+        headings=HEADINGS,
+        rows=[row(result) for result in results],
+        pictures={PICTURES[what]: picture(results, what) for what in PICTURES},
+    )
+
+
+def write_pictures(results: list[Json], out: Path) -> list[Path]:
+    """One SVG file for each of PICTURES below `out`."""
+    out.mkdir(parents=True, exist_ok=True)
+    paths = []
+    for what in PICTURES:
+        path = out / f"{what.removesuffix('_us')}.svg"
+        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what))
+        paths.append(path)
+    return paths

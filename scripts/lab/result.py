@@ -1,0 +1,254 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Result files: everything that one run measured, as one compact JSON object.
+
+What a figure means (docs/lab.md has the same list):
+
+goodput_bps     payload bytes that arrived in order within the measured time, the run
+                after `warmup` while the flow was active, in bits per second
+utilisation     sum of goodput over the payload capacity of the link
+loss            packets dropped by the bottleneck over packets offered to it, measured time
+queue_delay_ms  backlog of the bottleneck, sampled, over the link's rate
+rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
+jain            Jain's index over the goodput of the bulk flows
+
+A result of the uml backend holds nothing that differs between two runs of the
+same scenario, seed and kernel: no wall clock, host name or path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from . import modules
+from .errors import LabError
+from .plan import Plan
+from .scenario import Scenario
+
+SCHEMA = 1
+
+# What makes a run fail, wherever the kernel logs it.
+SPLAT = re.compile(
+    r"WARNING:|\bBUG\b|Oops|KASAN|KFENCE|UBSAN|general protection|Call Trace"
+    r"|possible recursive locking|circular locking|suspicious RCU|unreferenced object"
+    r"|refcount_t:|rcu_sched|soft lockup|hung_task|Kernel panic"
+)
+
+Json = dict[str, Any]
+
+
+def percentile(values: list[float], percent: float) -> float | None:
+    """The nearest-rank percentile of unsorted `values`, None without any."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    rank = max(1, -(-len(ordered) * percent // 100))
+    return ordered[int(rank) - 1]
+
+
+def spread(values: list[float], digits: int) -> Json:
+    """Mean and percentiles, rounded."""
+    if not values:
+        return {"mean": None, "p50": None, "p95": None, "p99": None, "max": None}
+    return {
+        "mean": round(sum(values) / len(values), digits),
+        **{f"p{p}": round(percentile(values, p) or 0, digits) for p in (50, 95, 99)},
+        "max": round(max(values), digits),
+    }
+
+
+def jain(values: list[float]) -> float | None:
+    """Jain's fairness index, (sum x)^2 / (n sum x^2), in 1/n..1; None if all are zero."""
+    squares = sum(x * x for x in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+def read_samples(path: Path) -> Json:
+    """lfgen's output by kind of line: {"f": {id: rows}, "q": rows, ...}, numbers parsed."""
+    found: Json = {"f": {}, "u": {}, "q": [], "l": [], "d": [], "a": {}}
+    with path.open() as file:
+        for line in file:
+            kind, *words = line.split()
+            if kind == "x":
+                raise LabError(f"traffic generator: {' '.join(words)}")
+            if kind == "a":
+                found["a"][int(words[0])] = words[1]
+            elif kind in ("f", "u"):
+                row = [float(words[0]), *map(int, words[2:])]
+                found[kind].setdefault(int(words[1]), []).append(row)
+            elif kind == "d":
+                row = [float(words[0]), int(words[1]), float(words[2]), int(words[3])]
+                found["d"].append(row)
+            else:
+                found[kind].append([float(words[0]), *map(int, words[1:])])
+    return found
+
+
+def _goodput(rows: list[list[float]], column: int, begin: float, end: float) -> tuple[float, int]:
+    """(bits per second, bytes) that counter `column` gained from `begin` to `end`, by the
+    samples at or next after these times."""
+    inside = [row for row in rows if begin - 1e-9 <= row[0] <= end + 1e-9]
+    if len(inside) < 2:
+        return 0.0, 0
+    gained = int(inside[-1][column] - inside[0][column])
+    return gained * 8 / (inside[-1][0] - inside[0][0]), gained
+
+
+def _counter(rows: list[list[float]], column: int, begin: float) -> int:
+    after = [row for row in rows if row[0] >= begin - 1e-9]
+    return int(after[-1][column] - after[0][column]) if after else 0
+
+
+def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) -> Json:
+    """One bulk flow: its connections added up, samples of each."""
+    spec = scenario.flow[group]
+    ids = [i for i, key in plan.flows.items() if key == (group, number)]
+    out: Json = {
+        "group": group,
+        "number": number,
+        "cc": spec.cc,
+        "base_rtt_ms": round(spec.rtt * 1e3, 6),
+        "goodput_bps": 0,
+        "received_bytes": 0,
+        "retransmissions": 0,
+        "ce_marks": 0,
+        "completion_s": None,
+        "connections": [],
+    }
+    rtts: list[float] = []
+    for ident in ids:
+        rows = raw["f"].get(ident, [])
+        if raw["a"].get(ident, spec.cc) != spec.cc:
+            raise LabError(f"asked for {spec.cc}, the kernel uses {raw['a'][ident]}")
+        bps, gained = _goodput(rows, 6, scenario.warmup, scenario.duration)
+        out["goodput_bps"] += round(bps)
+        out["received_bytes"] += gained
+        out["retransmissions"] += _counter(rows, 5, scenario.warmup)
+        out["ce_marks"] += _counter(rows, 7, scenario.warmup)
+        rtts += [row[3] / 1e3 for row in rows if row[0] >= scenario.warmup and row[3]]
+        for done in raw["d"]:
+            if done[1] == ident:
+                out["completion_s"] = max(out["completion_s"] or 0, done[2])
+        out["connections"].append(
+            {
+                "t": [round(row[0], 6) for row in rows],
+                "cwnd": [row[1] for row in rows],
+                # Unset is "infinite"; null plots as nothing.
+                "ssthresh": [row[2] if row[2] < 2**31 - 1 else None for row in rows],
+                "rtt_us": [row[3] for row in rows],
+                "received": [row[6] for row in rows],
+            }
+        )
+    out["rtt_ms"] = spread(rtts, 3)
+    return out
+
+
+def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> Json:
+    """The result of a finished run directory; LabError if the run failed."""
+    for name in ("error", "status", "samples", "log"):
+        file = run / name
+        if name == "error" and file.exists():
+            raise LabError(file.read_text().strip())
+        if name != "error" and not file.exists():
+            said = "".join(
+                (run / f).read_text(errors="replace")[-1500:]
+                for f in ("out", "console")
+                if (run / f).exists()
+            )
+            raise LabError(f"the run left no {name}; it said:\n{said}")
+    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
+    bad = [line for line in log if SPLAT.search(line)]
+    if bad:
+        raise LabError("the kernel complained during the run:\n" + "\n".join(log))
+    raw = read_samples(run / "samples")
+
+    begin, rate = scenario.warmup, scenario.link.rate
+    flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
+    queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
+    dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
+    total = sum(flow["goodput_bps"] for flow in flows)
+    fairness = jain([flow["goodput_bps"] for flow in flows])
+    step = max(1, round(scenario.sample / scenario.queue_sample))
+    udp = []
+    for ident, number in plan.udp.items():
+        rows = raw["u"].get(ident, [])
+        bps, _ = _goodput(rows, 1, begin, scenario.duration)
+        udp.append({"udp": number, "goodput_bps": round(bps)})
+    short = []
+    for ident, number in plan.short.items():
+        times = [done[2] for done in raw["d"] if done[1] == ident and done[0] >= begin]
+        sizes = [done[3] for done in raw["d"] if done[1] == ident and done[0] >= begin]
+        short.append(
+            {
+                "short": number,
+                "completed": len(times),
+                "goodput_bps": round(sum(sizes) * 8 / (scenario.duration - begin)),
+                "completion_s": spread(times, 6),
+            }
+        )
+    out: Json = {
+        "longfat": SCHEMA,
+        "scenario": json.loads(scenario.model_dump_json()),
+        "seed": seed,
+        "backend": backend,
+        "kernel": (run / "kernel").read_text().strip(),
+        "modules": modules.source_hash(),
+        "summary": {
+            "goodput_bps": total,
+            "capacity_bps": round(scenario.capacity),
+            "utilisation": round(total / scenario.capacity, 6),
+            "loss": dropped / (sent + dropped) if sent + dropped else 0.0,
+            "dropped": dropped,
+            "retransmissions": sum(flow["retransmissions"] for flow in flows),
+            "jain": round(fairness, 6) if fairness is not None else None,
+            "queue_delay_ms": spread([row[1] * 8e3 / rate for row in queue], 3),
+        },
+        "flows": flows,
+        "udp": udp,
+        "short": short,
+        "queue": {
+            "t": [round(row[0], 6) for row in raw["q"][::step]],
+            "packets": [row[2] for row in raw["q"][::step]],
+            "dropped": [row[3] for row in raw["q"][::step]],
+        },
+        "log": log,
+    }
+    if raw["l"]:
+        out["impaired_hop"] = {
+            "dropped": _counter(raw["l"], 3, begin),
+            "sent": _counter(raw["l"], 4, begin),
+        }
+    return out
+
+
+def write(result: Json, path: Path) -> None:
+    """Write a result file in one step: it is whole or not there."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.partial")
+    partial.write_text(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n")
+    partial.replace(path)
+
+
+def read(path: Path) -> Json:
+    """A result file; LabError if it is not one."""
+    try:
+        data = json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path}: is not a result file: {error}") from error
+    if not isinstance(data, dict) or data.get("longfat") != SCHEMA:
+        raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
+    return data
+
+
+def summarise(result: Json) -> Json:
+    """A result without its samples, small enough to be committed."""
+    out = {key: value for key, value in result.items() if key not in ("queue",)}
+    out["flows"] = [
+        {key: value for key, value in flow.items() if key != "connections"}
+        for flow in result["flows"]
+    ]
+    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
+    return out

@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenario files: what an experiment is, as data.
+
+A scenario is TOML; docs/lab.md describes every key.  `load` reads a file,
+multiplies it out over its `vary` table and returns validated scenarios, or
+raises LabError that names the file, the key, what is wrong and what is valid.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from . import modules, units
+from .errors import LabError
+
+Seconds = Annotated[float, BeforeValidator(units.seconds)]
+Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
+Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
+Probability = Annotated[float, BeforeValidator(units.probability)]
+Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
+
+
+def _algorithm(name: str) -> str:
+    valid = modules.algorithms()
+    if name not in valid:
+        raise ValueError(f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}")
+    return name
+
+
+Algorithm = Annotated[str, BeforeValidator(_algorithm)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Link(_Strict):
+    """The bottleneck, and the impaired hop behind it if anything random is asked for."""
+
+    rate: Rate
+    buffer: Buffer
+    mtu: int = Field(default=1500, ge=256, le=9000)
+    aqm: Literal["fifo", "red", "fq_codel"] = "fifo"
+    ecn: bool = False
+    loss: Probability = 0.0
+    duplicate: Probability = 0.0
+    reorder: Probability = 0.0
+    jitter: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Link:
+        if self.ecn and self.aqm == "fifo":
+            raise ValueError("ecn marks need an AQM: set aqm to red or fq_codel")
+        if self.aqm != "fifo" and self.buffer[0] <= 0:
+            raise ValueError("buffer must be above zero")
+        return self
+
+    @property
+    def impaired(self) -> bool:
+        return any((self.loss, self.duplicate, self.reorder, self.jitter))
+
+
+class _Traffic(_Strict):
+    rtt: Seconds
+    start: Seconds = 0.0
+    duration: Seconds | None = None
+
+    @field_validator("rtt")
+    @classmethod
+    def _rtt(cls, rtt: float) -> float:
+        if not 0 <= rtt <= 10:
+            raise ValueError("an RTT is 0s to 10s")
+        return rtt
+
+
+class Flow(_Traffic):
+    """`count` bulk flows of `parallel` connections each."""
+
+    cc: Algorithm
+    count: int = Field(default=1, ge=1, le=1000)
+    parallel: int = Field(default=1, ge=1, le=256)
+    jitter: Seconds = 0.0
+    bytes: Size | None = None
+    socket_buffer: Size | None = None
+
+
+class Udp(_Traffic):
+    """Constant-rate UDP, `on` seconds on and `off` seconds off (0: always on)."""
+
+    rate: Rate
+    size: int = Field(default=1000, ge=1, le=8900)
+    on: Seconds = 0.0
+    off: Seconds = 0.0
+
+
+class Short(_Traffic):
+    """Short TCP flows: Poisson arrivals, exponentially distributed sizes."""
+
+    cc: Algorithm = "cubic"
+    per_second: float = Field(gt=0, le=10000)
+    mean_size: Size
+
+
+class Host(_Strict):
+    """The end hosts' settings."""
+
+    timestamps: bool = True
+    sack: bool = True
+    pacing: bool = True
+    offload: bool = True
+    sysctl: dict[str, int | str] = {}
+
+
+class Scenario(_Strict):
+    title: str
+    duration: Seconds
+    warmup: Seconds = 0.0
+    sample: Seconds = 0.1
+    queue_sample: Seconds = 0.01
+    seeds: list[int] = Field(default=[1], min_length=1)
+    link: Link
+    host: Host = Host()
+    flow: list[Flow] = Field(min_length=1)
+    udp: list[Udp] = []
+    short: list[Short] = []
+    module: dict[str, dict[str, int | str | bool]] = {}
+
+    # Set by load(), not by the file.
+    name: str = ""
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds(cls, seeds: list[int]) -> list[int]:
+        if any(not 0 < seed < 2**31 for seed in seeds) or len(set(seeds)) != len(seeds):
+            raise ValueError("seeds are different whole numbers, 1 to 2147483647")
+        return seeds
+
+    @field_validator("module")
+    @classmethod
+    def _module(cls, given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, parameters in given.items():
+            valid = modules.parameters(name)
+            for key in parameters:
+                if key not in valid:
+                    raise ValueError(
+                        f"{name} has no parameter {key!r}; valid: {', '.join(sorted(valid))}"
+                    )
+        return given
+
+    @model_validator(mode="after")
+    def _times(self) -> Scenario:
+        if self.warmup >= self.duration:
+            raise ValueError("warmup must be shorter than duration")
+        if self.sample < 1e-3 or self.queue_sample < 1e-3:
+            raise ValueError("sample and queue_sample must be at least 1ms")
+        for kind in ("flow", "udp", "short"):
+            for i, traffic in enumerate(getattr(self, kind)):
+                if traffic.start >= self.duration:
+                    raise ValueError(f"{kind}[{i}].start is after the end of the run")
+        return self
+
+    # --- what follows from it
+
+    @property
+    def max_rtt(self) -> float:
+        """The longest RTT of the bulk flows, seconds: the BDP is taken with it."""
+        return max(flow.rtt for flow in self.flow)
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product, bytes."""
+        return self.link.rate / 8 * self.max_rtt
+
+    @property
+    def buffer_packets(self) -> int:
+        """The bottleneck buffer in packets of the link's MTU."""
+        amount, unit = self.link.buffer
+        if unit == "bdp":
+            amount *= self.bdp / self.link.mtu
+        elif unit == "b":
+            amount /= self.link.mtu
+        return max(1, round(amount))
+
+    @property
+    def mss(self) -> int:
+        """TCP payload bytes per full packet."""
+        return self.link.mtu - 40 - (12 if self.host.timestamps else 0)
+
+    @property
+    def capacity(self) -> float:
+        """Payload capacity of the link, bits per second: the most goodput there can be."""
+        return self.link.rate * self.mss / self.link.mtu
+
+
+def _explain(error: ValidationError, path: Path) -> str:
+    lines = []
+    for item in error.errors():
+        key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
+        message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            message = f"unknown key; valid here: {', '.join(_keys(item['loc']))}"
+        elif item["type"] == "missing":
+            message = "is missing"
+        lines.append(f"{path}: {key or 'scenario'}: {message}")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _keys(loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that are valid where the unknown key at `loc` stands."""
+    tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
+    model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
+    return sorted(set(model.model_fields) - {"name"}) + (["vary"] if model is Scenario else [])
+
+
+def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
+    """data[a][0][b] = value for the key "a.0.b"."""
+    at: Any = data
+    *parents, last = key.split(".")
+    try:
+        for part in parents:
+            at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+        at[last] = value
+    except (IndexError, ValueError, TypeError) as error:
+        raise LabError(f"{path}: vary: no place {key!r} in this scenario") from error
+
+
+def load(path: Path) -> list[Scenario]:
+    """The scenarios of a file: one, or one for each combination of its `vary` table."""
+    try:
+        data = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise LabError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{path}: is not TOML: {error}") from error
+    vary = data.pop("vary", {})
+    if "name" in data:
+        raise LabError(f"{path}: name: is taken from the file's name")
+    if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
+        raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
+    scenarios = []
+    for combination in itertools.product(*vary.values()):
+        one = copy.deepcopy(data)
+        name = path.stem
+        for key, value in zip(vary, combination, strict=True):
+            _put(one, key, value, path)
+            name += "-" + re.sub(r"[^A-Za-z0-9.]+", "_", str(value))
+        one["name"] = name
+        try:
+            scenarios.append(Scenario.model_validate(one))
+        except ValidationError as error:
+            raise LabError(_explain(error, path)) from error
+    if len({s.name for s in scenarios}) != len(scenarios):
+        raise LabError(f"{path}: vary: two combinations have the same name")
+    return scenarios
