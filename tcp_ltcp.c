@@ -277,10 +277,23 @@ static void ltcp_init(struct sock *sk)
 	ltcp_trace(sk, LTCP_INIT, tcp_snd_cwnd(tp));
 }
 
+/*
+ * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
+ * an acknowledgement, before the kernel has called ->init: zeroed state.
+ */
+static struct ltcp *ltcp_state(struct sock *sk)
+{
+	struct ltcp *ca = inet_csk_ca(sk);
+
+	if (unlikely(!ca->wt))
+		ltcp_init(sk);
+	return ca;
+}
+
 static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
+	struct ltcp *ca = ltcp_state(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	struct ltcp *ca = inet_csk_ca(sk);
 	u32 w;
 
 	if (!tcp_is_cwnd_limited(sk))
@@ -291,6 +304,8 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 			return;
 	}
 	w = tcp_snd_cwnd(tp);
+	if (w >= tp->snd_cwnd_clamp)
+		return;
 	if (unlikely(tcp_min_rtt(tp) != ca->min_rtt_us)) {
 		ca->min_rtt_us = tcp_min_rtt(tp);
 		ca->k_r = ltcp_k_r(ca->min_rtt_us, ca->rtt_ref_us, ca->alpha);
@@ -303,7 +318,7 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 
 static u32 ltcp_ssthresh(struct sock *sk)
 {
-	struct ltcp *ca = inet_csk_ca(sk);
+	struct ltcp *ca = ltcp_state(sk);
 	u32 w = ltcp_decrease(tcp_snd_cwnd(tcp_sk(sk)), ca->wt, ca->beta,
 			      ca->one_layer);
 
@@ -316,7 +331,7 @@ static u32 ltcp_ssthresh(struct sock *sk)
 
 static u32 ltcp_undo_cwnd(struct sock *sk)
 {
-	struct ltcp *ca = inet_csk_ca(sk);
+	struct ltcp *ca = ltcp_state(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
 	ca->credit = ca->prior_credit;
@@ -331,6 +346,7 @@ static u32 ltcp_undo_cwnd(struct sock *sk)
  */
 static void ltcp_tx_start(struct sock *sk)
 {
+	ltcp_state(sk);
 	ltcp_follow(sk, tcp_snd_cwnd(tcp_sk(sk)), LTCP_IDLE);
 }
 LF_DEFINE_TX_START(ltcp)

@@ -32,22 +32,30 @@ struct lf_param {
 
 #define lf_param(name)	READ_ONCE(lf_param_##name.value)
 
-/* Shown as N or Y; written as kstrtobool() takes it: 0/1, n/y, off/on. */
+/*
+ * A boolean is shown as N or Y and written as one of these words, odd index: on.
+ * kstrtobool() would look at the first letter only and take "nonsense" for N.
+ */
 static const char * const lf_bool_names[] = { "N", "Y" };
+static const char * const lf_bool_words[] = {
+	"0", "1", "n", "y", "N", "Y", "off", "on"
+};
 
 static int lf_param_set(const char *val, const struct kernel_param *kp)
 {
 	struct lf_param *p = kp->arg;
 	int err = 0, index;
 	u32 value = 0;
-	bool on;
 
 	if (!val)
 		val = "";
 	if (p->choices == lf_bool_names) {
-		err = kstrtobool(val, &on);
-		if (!err)
-			value = on;
+		index = __sysfs_match_string(lf_bool_words,
+					     ARRAY_SIZE(lf_bool_words), val);
+		if (index < 0)
+			err = -EINVAL;
+		else
+			value = index & 1;
 	} else if (p->choices) {
 		index = __sysfs_match_string(p->choices, p->max + 1, val);
 		if (index < 0)

@@ -60,20 +60,23 @@ def fill(
     scenario: Scenario,
     backend: Backend,
     *,
-    main: str = './bin/lfgen traffic >samples 2>&1\n',
+    main: str = "./bin/lfgen traffic >samples 2>&1\n",
 ) -> None:
     """Write what guest/run.sh needs into the empty directory `run`."""
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)
     (run / "main.sh").write_text(main)
-    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
+    spaces = [
+        x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")
+    ]
     (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
     (run / "bin").mkdir()
     shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
-    used = {flow.cc for flow in [*scenario.flow, *scenario.short]} | set(scenario.module)
+    used = {flow.cc for flow in scenario.flow} | {flow.cc for flow in scenario.short}
+    used |= set(scenario.module)
     owners = modules.owners()
     built = backend.module_files()
     for cc in sorted(used & set(owners)):
@@ -137,7 +140,9 @@ class Uml(Backend):
         )
         if status:
             tail = (run / "console").read_text(errors="replace")[-2000:]
-            raise LabError(f"the virtual-time kernel ended with status {status}:\n{tail}")
+            raise LabError(
+                f"the virtual-time kernel ended with status {status}:\n{tail}"
+            )
 
     def boot(
         self,
@@ -157,7 +162,13 @@ class Uml(Backend):
         command = [
             *("setarch", "-R", "taskset", "-c", str(core)),
             str(self._kernel / "linux/linux"),
-            *(f"mem={megabytes}M", "root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"),
+            *(
+                f"mem={megabytes}M",
+                "root=/dev/root",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+            ),
             *("con=null", "con0=null,fd:1", "quiet", f"uml_dir={run}/", "umid=uml"),
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
             *(f"init={run}/init.sh", f"lab_dir={run}", "panic=-1", *arguments),
@@ -189,7 +200,9 @@ class Host(Backend):
     def prepare(self, say: Callable[[str], None]) -> None:
         other = "--backend uml (virtual time, no privilege) runs every scenario"
         if os.geteuid():
-            raise LabError(f"the host backend needs root for network namespaces; {other}")
+            raise LabError(
+                f"the host backend needs root for network namespaces; {other}"
+            )
         tools.need("ip", "tc", "ethtool", "sysctl", "modprobe")
         probe = (
             "ip netns add lf-probe && ip -n lf-probe link add lf0 type veth peer name lf1 && "

@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import sys
 import threading
 import time
@@ -13,7 +15,7 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from . import cache, kernel, modules, process, result, runner
+from . import cache, kernel, modules, process, result, runner, tools
 from . import scenario as scenarios
 from .backends import Backend, Host, Uml, fill
 from .errors import LabError
@@ -60,10 +62,16 @@ def run(
     files: Scenarios,
     backend: Which = "uml",
     out: Out = Path("results"),
-    seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    seed: Annotated[
+        list[int] | None, typer.Option(help="Seeds, instead of the file's.")
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")
+    ] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
-    force: Annotated[bool, typer.Option(help="Run again where a result is there.")] = True,
+    force: Annotated[
+        bool, typer.Option(help="Run again where a result is there.")
+    ] = True,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
@@ -76,7 +84,9 @@ def run(
     _prepare(where)
     workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
     if workers > 1 and not where.exact:
-        raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
+        raise LabError(
+            f"the {backend} backend runs in real time: one run at once (-j 1)"
+        )
     began = time.monotonic()
     runner.run(todo, where, workers=workers, timeout=timeout, console=notes)
     wall = time.monotonic() - began
@@ -171,12 +181,12 @@ def iperf3(
 
     Example: scripts/longfat iperf3 tests/scenarios/demo.toml -C ltcp
     """
-    from .tools import need
-
-    need("iperf3")
+    tools.need("iperf3")
     one = scenarios.load(file)[0]
     if cc not in modules.algorithms():
-        raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
+        raise LabError(
+            f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}"
+        )
     flow = one.flow[0].model_copy(update={"cc": cc})
     one = one.model_copy(update={"flow": [flow], "udp": [], "short": []})
     where = Uml()
@@ -190,7 +200,9 @@ def iperf3(
         f"wait\n"
     )
     with runner.run_directory() as scratch, runner.terminable():
-        fill(scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main)
+        fill(
+            scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main
+        )
         where.execute(
             scratch,
             one,
@@ -202,11 +214,62 @@ def iperf3(
         )
         client = scratch / "client"
         if not client.exists():
-            raise LabError((scratch / "out").read_text() or (scratch / "error").read_text())
+            raise LabError(
+                (scratch / "out").read_text() or (scratch / "error").read_text()
+            )
         text = client.read_text()
     print(text, end="")
     if "error" in text.lower():
         raise LabError("iperf3 reported an error")
+
+
+@app.command()
+def check(
+    suites: Annotated[
+        list[str] | None, typer.Argument(help="Suites (all of them).")
+    ] = None,
+) -> None:
+    """Run the test suites; `make check` calls this with the test tools in place."""
+    from . import check as suite
+
+    total = suite.run(suites or [], console)
+    print(
+        f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped",
+        flush=True,
+    )
+    if total.failed:
+        sys.exit(1)
+
+
+@app.command()
+def kunit() -> None:
+    """Run the KUnit suites on the virtual-time kernel; prints their KTAP."""
+    where = Uml()
+    _prepare(where)
+    with runner.run_directory() as scratch, runner.terminable():
+        for module in kernel.build_modules(tests=True).glob("*.ko"):
+            shutil.copy(module, scratch)
+        # The first process loads every module it finds; there is nothing else to do.
+        (scratch / "run.sh").write_text("")
+        shutil.copy(tools.GUEST / "init.sh", scratch)
+        (scratch / "init.sh").chmod(0o755)
+        shutil.copy(tools.programs() / "poweroff", scratch)
+        status = where.boot(
+            scratch,
+            1,
+            0,
+            megabytes=1024,
+            timeout=600,
+            cancel=threading.Event(),
+            tick=lambda: None,
+            arguments=("kunit.enable=1",),
+        )
+        log = scratch / "dmesg"
+        text = log.read_text() if log.exists() else (scratch / "console").read_text()
+    lines = [re.sub(r"^\[[^]]*\] ", "", line) for line in text.splitlines()]
+    print("\n".join(lines))
+    if status or any(result.SPLAT.search(line) for line in lines):
+        raise LabError("the kernel complained during the KUnit suites, see above")
 
 
 @app.command()
@@ -232,7 +295,7 @@ def main() -> None:
         notes.print("interrupted; everything that was started has been ended")
         sys.exit(130)
     except LabError as error:
-        notes.print(f"longfat: {error}", markup=False, highlight=False)
+        notes.print(f"longfat: {error}", markup=False, highlight=False, soft_wrap=True)
         sys.exit(1)
     except typer.Abort:
         sys.exit(130)

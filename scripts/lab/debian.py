@@ -27,9 +27,14 @@ def mirror() -> str:
     given = os.environ.get("LONGFAT_DEBIAN_MIRROR")
     if given:
         return given
-    for path in [Path("/etc/apt/sources.list"), *Path("/etc/apt/sources.list.d").glob("*")]:
+    for path in [
+        Path("/etc/apt/sources.list"),
+        *Path("/etc/apt/sources.list.d").glob("*"),
+    ]:
         if path.is_file():
-            for address in re.findall(r"\bhttps?://\S+/debian/?(?=\s)", path.read_text()):
+            for address in re.findall(
+                r"\bhttps?://\S+/debian/?(?=\s)", path.read_text()
+            ):
                 return str(address)
     raise LabError(
         "no Debian mirror in /etc/apt: set LONGFAT_DEBIAN_MIRROR to the address of one "
@@ -61,7 +66,9 @@ def _apt(suite: str) -> list[str]:
 def _run(command: list[str], cwd: Path | None = None) -> str:
     result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if result.returncode:
-        raise LabError(f"{' '.join(command)} failed:\n{(result.stdout + result.stderr).strip()}")
+        raise LabError(
+            f"{' '.join(command)} failed:\n{(result.stdout + result.stderr).strip()}"
+        )
     return result.stdout
 
 

@@ -107,7 +107,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     out: list[str] = ["set -e"]
 
     def pair(a: str, dev_a: str, addr_a: str, b: str, dev_b: str, addr_b: str) -> None:
-        out.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
+        out.append(
+            f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"
+        )
         for ns, dev, addr in ((a, dev_a, addr_a), (b, dev_b, addr_b)):
             # Batched packets would be counted as one by a buffer in packets; a
             # sender may batch, it cuts them up before they reach the wire.
@@ -138,7 +140,11 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair(ns, "eth0", f"10.1.{i}.2", router, f"port{i}", f"10.1.{i}.1")
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
-        qdisc = "fq" if scenario.host.pacing or isinstance(group, Udp) else "pfifo limit 100000"
+        qdisc = (
+            "fq"
+            if scenario.host.pacing or isinstance(group, Udp)
+            else "pfifo limit 100000"
+        )
         out.append(f"tc -n {ns} qdisc add dev eth0 root {qdisc}")
         if group.rtt:
             out.append(
@@ -181,7 +187,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
                 if isinstance(group, Flow):
                     size = group.socket_buffer or 0
                     lines.append(
-                        f"tcp {where} {group.cc} {times} {group.bytes or 0} {size} {size}"
+                        f"tcp {where} {group.cc} {times} {group.bytes or 0} {size} {size} "
+                        f"{group.on:.9f} {group.off:.9f}"
                     )
                     plan.flows[ident] = (i, n)
                 elif isinstance(group, Udp):

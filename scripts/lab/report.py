@@ -17,6 +17,7 @@ matplotlib.rcParams.update(
 )
 
 from matplotlib import pyplot  # noqa: E402
+from rich import box  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from . import tools, units  # noqa: E402
@@ -36,13 +37,13 @@ def _ms(value: float | None) -> str:
 HEADINGS = (
     "run",
     "cc",
-    "goodput Mbit/s",
-    "utilisation %",
-    "loss %",
-    "retransmissions",
-    "queue delay ms, mean",
-    "95 %",
-    "RTT ms, median",
+    "goodput\nMbit/s",
+    "utilis.\n%",
+    "loss\n%",
+    "retrans.\npackets",
+    "queue ms\nmean",
+    "queue ms\n95 %",
+    "RTT ms\nmedian",
     "Jain",
 )
 
@@ -67,18 +68,30 @@ def row(result: Json) -> list[str]:
 
 def table(results: list[Json]) -> Table:
     """The comparison table for a terminal."""
-    out = Table(title=", ".join(dict.fromkeys(r["scenario"]["title"] for r in results)))
-    for number, heading in enumerate(HEADINGS):
-        out.add_column(heading, justify="left" if number < 2 else "right", no_wrap=number < 2)
+    title = ", ".join(dict.fromkeys(r["scenario"]["title"] for r in results))
+    out = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    # Which run it was is only said where the congestion control does not tell.
+    first = 1 if len({label(r) for r in results}) == len(results) else 0
+    several = any(len(r["flows"]) > 1 for r in results)
+    last = len(HEADINGS) if several else -1  # Jain's index needs several flows
+    for number, heading in enumerate(HEADINGS[first:last], first):
+        out.add_column(heading, justify="left" if number < 2 else "right", no_wrap=True)
     for result in results:
-        out.add_row(*row(result))
+        out.add_row(*row(result)[first:last])
     return out
 
 
 def flow_table(result: Json) -> Table:
     """The flows of one run, and its cross traffic."""
     out = Table(title=f"{result['scenario']['name']}, seed {result['seed']}")
-    for heading in ("flow", "cc", "base RTT ms", "goodput Mbit/s", "retransmissions", "RTT ms"):
+    for heading in (
+        "flow",
+        "cc",
+        "base RTT ms",
+        "goodput Mbit/s",
+        "retransmissions",
+        "RTT ms",
+    ):
         out.add_column(heading, justify="right")
     for flow in result["flows"]:
         out.add_row(
@@ -92,7 +105,12 @@ def flow_table(result: Json) -> Table:
     for kind in ("udp", "short"):
         for entry in result[kind]:
             out.add_row(
-                f"{kind} {entry[kind]}", "-", "-", f"{entry['goodput_bps'] / 1e6:.2f}", "-", "-"
+                f"{kind} {entry[kind]}",
+                "-",
+                "-",
+                f"{entry['goodput_bps'] / 1e6:.2f}",
+                "-",
+                "-",
             )
     return out
 
@@ -105,7 +123,9 @@ def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]
         name = flow["cc"]
         if several:
             name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
-        for connection in flow["connections"][:1] if what != "goodput" else flow["connections"]:
+        for connection in (
+            flow["connections"][:1] if what != "goodput" else flow["connections"]
+        ):
             t, y = connection["t"], connection.get(what, [])
             if what == "goodput":
                 # Over a second: shorter than a round trip says little.
@@ -114,7 +134,9 @@ def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]
                 t = t[::stride]
                 y = [
                     (b - a) * 8 / (u - s) / 1e6
-                    for a, b, s, u in zip(received, received[1:], t, t[1:], strict=False)
+                    for a, b, s, u in zip(
+                        received, received[1:], t, t[1:], strict=False
+                    )
                 ]
                 t = t[1:]
             elif what == "rtt_us":
@@ -140,7 +162,12 @@ def picture(results: list[Json], what: str) -> str:
     figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
     for result in results:
         for name, t, y in _series(result, what):
-            axes.plot(t[: len(y)], [float("nan") if v is None else v for v in y], label=name, lw=1)
+            axes.plot(
+                t[: len(y)],
+                [float("nan") if v is None else v for v in y],
+                label=name,
+                lw=1,
+            )
     axes.set_xlabel("time, s")
     axes.set_ylabel(PICTURES[what])
     axes.set_ylim(bottom=0)
@@ -181,6 +208,8 @@ def write_pictures(results: list[Json], out: Path) -> list[Path]:
     paths = []
     for what in PICTURES:
         path = out / f"{what.removesuffix('_us')}.svg"
-        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what))
+        path.write_text(
+            '<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what)
+        )
         paths.append(path)
     return paths

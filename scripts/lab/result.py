@@ -87,7 +87,9 @@ def read_samples(path: Path) -> Json:
     return found
 
 
-def _goodput(rows: list[list[float]], column: int, begin: float, end: float) -> tuple[float, int]:
+def _goodput(
+    rows: list[list[float]], column: int, begin: float, end: float
+) -> tuple[float, int]:
     """(bits per second, bytes) that counter `column` gained from `begin` to `end`, by the
     samples at or next after these times."""
     inside = [row for row in rows if begin - 1e-9 <= row[0] <= end + 1e-9]
@@ -159,14 +161,19 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
                 if (run / f).exists()
             )
             raise LabError(f"the run left no {name}; it said:\n{said}")
-    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
+    log = [
+        re.sub(r"^\[[^]]*\] ", "", line)
+        for line in (run / "log").read_text().splitlines()
+    ]
     bad = [line for line in log if SPLAT.search(line)]
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(log))
     raw = read_samples(run / "samples")
 
     begin, rate = scenario.warmup, scenario.link.rate
-    flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
+    flows = [
+        _flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())
+    ]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
     total = sum(flow["goodput_bps"] for flow in flows)
@@ -239,7 +246,9 @@ def read(path: Path) -> Json:
     except (OSError, ValueError) as error:
         raise LabError(f"{path}: is not a result file: {error}") from error
     if not isinstance(data, dict) or data.get("longfat") != SCHEMA:
-        raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
+        raise LabError(
+            f"{path}: is not a result file of schema {SCHEMA}: run the scenario again"
+        )
     return data
 
 
@@ -250,5 +259,7 @@ def summarise(result: Json) -> Json:
         {key: value for key, value in flow.items() if key != "connections"}
         for flow in result["flows"]
     ]
-    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
+    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[
+        :16
+    ]
     return out

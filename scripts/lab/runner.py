@@ -41,7 +41,9 @@ class Job:
     packets: int = 0
 
 
-def jobs_for(scenarios: list[Scenario], seeds: list[int] | None, out: Path) -> list[Job]:
+def jobs_for(
+    scenarios: list[Scenario], seeds: list[int] | None, out: Path
+) -> list[Job]:
     """A job for each scenario and seed; result files are named <scenario>-s<seed>.json."""
     return [
         Job(scenario, seed, out / f"{scenario.name}-s{seed}.json")
@@ -77,13 +79,20 @@ def terminable() -> Iterator[None]:
 
 
 def _one(
-    job: Job, backend: Backend, slots: queue.Queue[int], timeout: float, cancel: threading.Event
+    job: Job,
+    backend: Backend,
+    slots: queue.Queue[int],
+    timeout: float,
+    cancel: threading.Event,
 ) -> None:
     slot = slots.get()
     try:
         with run_directory() as run:
             plan = make_plan(
-                job.scenario, job.seed, prefix=backend.prefix(slot), seeded=backend.seeded
+                job.scenario,
+                job.seed,
+                prefix=backend.prefix(slot),
+                seeded=backend.seeded,
             )
             fill(run, plan, job.scenario, backend)
             progress = run / "progress"
@@ -111,7 +120,9 @@ def _one(
                 kept = job.path.with_suffix(".failed")
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+                shutil.copytree(
+                    run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml")
+                )
                 raise LabError(
                     f"{job.scenario.name}, seed {job.seed}: {error}\n(all it left: {kept})"
                 ) from error

@@ -13,7 +13,7 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -38,7 +38,9 @@ Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 def _algorithm(name: str) -> str:
     valid = modules.algorithms()
     if name not in valid:
-        raise ValueError(f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}")
+        raise ValueError(
+            f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}"
+        )
     return name
 
 
@@ -63,7 +65,7 @@ class Link(_Strict):
     jitter: Seconds = 0.0
 
     @model_validator(mode="after")
-    def _consistent(self) -> Link:
+    def _consistent(self) -> Self:
         if self.ecn and self.aqm == "fifo":
             raise ValueError("ecn marks need an AQM: set aqm to red or fq_codel")
         if self.aqm != "fifo" and self.buffer[0] <= 0:
@@ -76,9 +78,19 @@ class Link(_Strict):
 
 
 class _Traffic(_Strict):
+    """Sends from `start` for `duration`; with `on` and `off`, in turns of these lengths."""
+
     rtt: Seconds
     start: Seconds = 0.0
     duration: Seconds | None = None
+    on: Seconds = 0.0
+    off: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _on_off(self) -> Self:
+        if bool(self.on) != bool(self.off):
+            raise ValueError("on and off go together: so long sending, so long silent")
+        return self
 
     @field_validator("rtt")
     @classmethod
@@ -100,12 +112,10 @@ class Flow(_Traffic):
 
 
 class Udp(_Traffic):
-    """Constant-rate UDP, `on` seconds on and `off` seconds off (0: always on)."""
+    """Constant-rate UDP."""
 
     rate: Rate
     size: int = Field(default=1000, ge=1, le=8900)
-    on: Seconds = 0.0
-    off: Seconds = 0.0
 
 
 class Short(_Traffic):
@@ -114,6 +124,12 @@ class Short(_Traffic):
     cc: Algorithm = "cubic"
     per_second: float = Field(gt=0, le=10000)
     mean_size: Size
+
+    @model_validator(mode="after")
+    def _always(self) -> Self:
+        if self.off:
+            raise ValueError("short flows have no on and off: they arrive at random")
+        return self
 
 
 class Host(_Strict):
@@ -163,7 +179,7 @@ class Scenario(_Strict):
         return given
 
     @model_validator(mode="after")
-    def _times(self) -> Scenario:
+    def _times(self) -> Self:
         if self.warmup >= self.duration:
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:
@@ -210,7 +226,9 @@ class Scenario(_Strict):
 def _explain(error: ValidationError, path: Path) -> str:
     lines = []
     for item in error.errors():
-        key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
+        key = "".join(
+            f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]
+        ).lstrip(".")
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             message = f"unknown key; valid here: {', '.join(_keys(item['loc']))}"
@@ -224,7 +242,9 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
-    return sorted(set(model.model_fields) - {"name"}) + (["vary"] if model is Scenario else [])
+    return sorted(set(model.model_fields) - {"name"}) + (
+        ["vary"] if model is Scenario else []
+    )
 
 
 def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
@@ -250,8 +270,12 @@ def load(path: Path) -> list[Scenario]:
     vary = data.pop("vary", {})
     if "name" in data:
         raise LabError(f"{path}: name: is taken from the file's name")
-    if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
-        raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
+    if not isinstance(vary, dict) or not all(
+        isinstance(v, list) and v for v in vary.values()
+    ):
+        raise LabError(
+            f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]'
+        )
     scenarios = []
     for combination in itertools.product(*vary.values()):
         one = copy.deepcopy(data)

@@ -44,7 +44,9 @@ def rate(text: object) -> int:
     """'1gbit' or '1gbit/s' -> 1000000000 (bits per second)."""
     if isinstance(text, str):
         text = text.removesuffix("/s")
-    return round(_parse(text, {k: float(v) for k, v in _RATE.items()}, "rate", '"1gbit"'))
+    return round(
+        _parse(text, {k: float(v) for k, v in _RATE.items()}, "rate", '"1gbit"')
+    )
 
 
 def size(text: object) -> int:
@@ -59,7 +61,9 @@ def probability(text: object) -> float:
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
         value = float(text)
     else:
-        raise ValueError(f'{text!r} is not a probability: write "0.01%" or the number 1e-4')
+        raise ValueError(
+            f'{text!r} is not a probability: write "0.01%" or the number 1e-4'
+        )
     if not 0 <= value <= 1:
         raise ValueError(f"{text!r} is not a probability: it is outside of 0..1")
     return value

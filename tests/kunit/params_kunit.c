@@ -198,25 +198,34 @@ static void params_long_input(struct kunit *test)
 }
 
 /*
- * The macros register what they declare, in order and writable by root alone,
- * and the defaults are those given.  Runs first, before others write.
+ * The macros register what they declare, writable by root alone, and the
+ * defaults are those given.  Runs first, before others write.
  */
 static void params_declared(struct kunit *test)
 {
-	static const char * const names[] = { "count", "any", "choice", "flag" };
-	static const char * const shown[] = { "50\n", "7\n", "1/3\n", "Y\n" };
-	const struct kernel_param *kp = THIS_MODULE->kp;
+	static const struct {
+		const char *name, *shown;
+	} declared[] = {
+		{ "count", "50\n" }, { "any", "7\n" }, { "choice", "1/3\n" },
+		{ "flag", "Y\n" },
+	};
 	char *buf = kunit_kzalloc(test, PAGE_SIZE, GFP_KERNEL);
-	int i;
+	u32 i, k;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, buf);
-	KUNIT_ASSERT_EQ(test, THIS_MODULE->num_kp, ARRAY_SIZE(names));
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		KUNIT_EXPECT_STREQ(test, kp[i].name, names[i]);
-		KUNIT_EXPECT_PTR_EQ(test, kp[i].ops, &lf_param_ops);
-		KUNIT_EXPECT_EQ(test, kp[i].perm, 0644);
-		kp[i].ops->get(buf, &kp[i]);
-		KUNIT_EXPECT_STREQ(test, buf, shown[i]);
+	KUNIT_ASSERT_EQ(test, THIS_MODULE->num_kp, ARRAY_SIZE(declared));
+	for (i = 0; i < ARRAY_SIZE(declared); i++) {
+		const struct kernel_param *kp = NULL;
+
+		/* In what order they are is up to the compiler. */
+		for (k = 0; k < THIS_MODULE->num_kp; k++)
+			if (!strcmp(THIS_MODULE->kp[k].name, declared[i].name))
+				kp = &THIS_MODULE->kp[k];
+		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kp);
+		KUNIT_EXPECT_PTR_EQ(test, kp->ops, &lf_param_ops);
+		KUNIT_EXPECT_EQ(test, kp->perm, 0644);
+		kp->ops->get(buf, kp);
+		KUNIT_EXPECT_STREQ(test, buf, declared[i].shown);
 	}
 	KUNIT_EXPECT_EQ(test, lf_param(count), 50U);
 	KUNIT_EXPECT_EQ(test, lf_param(any), 7U);

@@ -12,8 +12,7 @@
 #include <linux/types.h>
 
 /* The largest window of interest: TCP cannot have more than 2^30 bytes out. */
-#define LF_WINDOW_MAX	(1U << 30)
-
+#define LF_WINDOW_MAX	((u32)BIT(30))
 
 /* After @w: the next window below @dense, then steps of 1/@fraction. */
 static inline u32 lf_next_window(u32 w, u32 dense, u32 fraction)

@@ -19,7 +19,7 @@
  *	qsample T		interval of queue samples
  *	queue NETNS DEV		the bottleneck's root qdisc
  *	link NETNS DEV		the root qdisc of the impaired hop behind it
- *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF
+ *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF ON OFF
  *	udp ID SRC DST ADDR PORT RATE SIZE START STOP ON OFF
  *	short ID SRC DST ADDR PORT CC START STOP PER_SECOND MEAN_BYTES SEED
  *
@@ -367,6 +367,8 @@ static void on_writable(struct end *end)
 	size_t want;
 	ssize_t n;
 
+	if (f->kind == TCP && !f->sending)
+		return;
 	while (end->left) {
 		want = end->left < CHUNK ? end->left : CHUNK;
 		if (f->kind == SHORT && end->left == end->size)
@@ -450,10 +452,16 @@ static void act(struct flow *f, int64_t t)
 		return stop_flow(f);
 	switch (f->kind) {
 	case TCP:
-		start_sender(f, &f->sender, f->bytes);
-		report_cc(f, f->sender.fd);
-		f->started = true;
-		f->next = f->stop;
+		f->sending = !f->sending;
+		f->next = f->off ? f->next + (f->sending ? f->on : f->off) :
+			f->stop;
+		if (!f->started) {
+			start_sender(f, &f->sender, f->bytes);
+			report_cc(f, f->sender.fd);
+			f->started = true;
+		} else if (f->sending && f->sender.fd >= 0) {
+			on_writable(&f->sender);
+		}
 		break;
 	case UDP:
 		if (!f->started) {
@@ -619,10 +627,11 @@ static void read_line(char *line)
 		expect(sscanf(line, "%31s %31s", q->ns, q->dev), 2, line);
 	} else if (!strcmp(word, "tcp")) {
 		f = new_flow(TCP);
-		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %llu %d %d",
+		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %llu %d %d %lf %lf",
 			      &f->id, f->src, f->dst, f->addr, &f->port, f->cc,
-			      &start, &stop, &bytes, &f->sndbuf, &f->rcvbuf),
-		       11, line);
+			      &start, &stop, &bytes, &f->sndbuf, &f->rcvbuf,
+			      &on, &off),
+		       13, line);
 		f->bytes = bytes;
 		goto times;
 	} else if (!strcmp(word, "udp")) {

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What a user touches; `make help` lists it.  The lab itself is scripts/longfat.
+
+KVER ?= $(shell uname -r)
+KDIR ?= /lib/modules/$(KVER)/build
+LAB  := scripts/longfat
+OUT  ?= out
+
+MODULES := $(basename $(wildcard tcp_*.c))
+
+all: modules
+
+##@ On this machine's kernel, or another one (KDIR=its headers, KVER=its version)
+
+modules: ## Build the modules (default)
+	@scripts/headers.sh "$(KDIR)" "$(KVER)"
+	@$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules
+
+install: modules ## Install the modules and run depmod (root)
+	@scripts/install.sh install "$(KVER)" $(MODULES)
+
+uninstall: ## Unload and remove them; refuses while one is in use, and says by whom (root)
+	@scripts/install.sh uninstall "$(KVER)" $(MODULES)
+
+clean: ## Remove what was built in the tree
+	@rm -rf *.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
+	@rm -rf $(OUT)
+
+##@ In the lab (any kernel, no headers, no root)
+
+deps: ## Install the Debian packages that the lab needs (sudo if not root)
+	@scripts/deps.sh
+
+demo: deps ## Four algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
+	@scripts/demo.sh $(OUT)
+
+check: ## All tests (installs what they need); SUITE="name ..." for some of them
+	@scripts/deps.sh check
+	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
+
+results: deps ## Run the published scenarios again and renew docs/results and its pictures
+	@scripts/results.sh
+
+bench: deps ## How fast the lab runs: virtual seconds and packets per wall second
+	@$(LAB) bench tests/scenarios/bench.toml
+
+clean-cache: ## Remove the lab's kernels, chroots and Python environments
+	@$(LAB) clean
+
+help: ## This list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: all modules install uninstall clean deps demo check results bench clean-cache help

@@ -1,0 +1,18 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# demo.sh OUT: the comparison of `make demo`, and a real iperf3 over the same path.
+set -eu
+out=$1
+lab=$(dirname "$0")/longfat
+scenario=$(dirname "$0")/../tests/scenarios/demo.toml
+
+"$lab" run "$scenario" -o "$out"
+set -- "$out"/demo-reno-s1.json "$out"/demo-cubic-s1.json \
+	"$out"/demo-highspeed-s1.json "$out"/demo-ltcp-s1.json
+"$lab" table "$@"
+"$lab" plot "$@" -o "$out"
+"$lab" page "$@" -o "$out/demo.html" --title "longfat demo"
+echo
+echo "A real iperf3 -c ... -C ltcp over the same path, in virtual time:"
+"$lab" iperf3 "$scenario" -C ltcp -t 3

@@ -1,0 +1,40 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# deps.sh [check]: install the Debian packages that the lab (and with "check" its
+# tests) need and that are missing.  Says what before it does it.
+set -eu
+
+packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev
+	make perl procps python3-venv util-linux xz-utils"
+[ "${1:-}" != check ] || packages="$packages clang git mmdebstrap qemu-system-x86
+	shellcheck sparse"
+
+if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
+	echo "deps: this is not Debian or Ubuntu; the lab needs the equivalents of:" >&2
+	# shellcheck disable=SC2086 # one word each
+	echo $packages >&2
+	exit 0
+fi
+missing=
+for package in $packages; do
+	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+	*" installed") ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+sudo=
+if [ "$(id -u)" -ne 0 ]; then
+	sudo=sudo
+	command -v sudo >/dev/null || {
+		echo "deps: neither root nor sudo; as root, run: apt-get install$missing" >&2
+		exit 1
+	}
+fi
+echo "deps: installing these packages${sudo:+ with sudo}:$missing"
+$sudo apt-get -qq update
+# shellcheck disable=SC2086 # a list
+DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq install -y \
+	--no-install-recommends $missing >/dev/null

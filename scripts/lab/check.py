@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make check`: run the test suites of tests/suites.toml, each a program that
+speaks KTAP, and add up what they say."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+import tomllib
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+
+from . import cache, modules
+from .errors import LabError
+
+LINE = re.compile(r"^( *)(not ok|ok)\b\s*(\d+)?\s*(?:- )?(.*)$")
+PLAN = re.compile(r"^( *)1\.\.(\d+)")
+
+
+@dataclass
+class Tally:
+    """The leaf results of a suite."""
+
+    passed: int = 0
+    failed: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+def tally(text: str, status: int) -> Tally:
+    """Count a KTAP document (nested or not) that ended with exit status `status`.
+
+    A result that closes a subtest is not counted again, it only must agree.  No
+    results, fewer than planned, or a bad exit status without a failed result
+    count as a failure: a suite that dies is never a suite that passed.
+    """
+    out = Tally()
+    seen: dict[int, int] = {}  # results so far at each open depth
+    planned: dict[int, int] = {}
+
+    def close(depth: int, what: str) -> None:
+        """The documents at `depth` and deeper are over: did they keep their plans?"""
+        for d in sorted(set(seen) | set(planned)):
+            if d >= depth:
+                count = seen.pop(d, 0)
+                want = planned.pop(d, count)
+                if count != want:
+                    out.failed.append(f"{what}: {count} results, {want} planned")
+
+    for line in text.splitlines():
+        if line == "KTAP version 1":
+            close(0, "the document before this one")
+        if found := PLAN.match(line):
+            planned[len(found[1])] = int(found[2])
+            continue
+        found = LINE.match(line)
+        if not found:
+            continue
+        depth = len(found[1])
+        parent = any(d > depth for d in seen)
+        close(depth + 1, found[4])
+        seen[depth] = seen.get(depth, 0) + 1
+        if parent:
+            continue
+        name, _, directive = found[4].partition(" # ")
+        if directive.upper().startswith("SKIP"):
+            out.skipped.append(f"{name}: {directive[4:].strip() or 'no reason given'}")
+        elif found[2] == "ok":
+            out.passed += 1
+        else:
+            out.failed.append(name)
+    close(0, "the document")
+    if not (out.passed or out.failed or out.skipped):
+        out.failed.append(f"no results (exit status {status})")
+    elif status not in (0, 4) and not out.failed:
+        out.failed.append(f"exit status {status}")
+    return out
+
+
+def run(names: list[str], console: Console) -> Tally:
+    """Run the suites called `names` (all of them if empty), two at a time."""
+    suites = tomllib.loads((modules.ROOT / "tests/suites.toml").read_text())
+    unknown = set(names) - set(suites)
+    if unknown:
+        raise LabError(f"no suite {', '.join(unknown)}; valid: {', '.join(suites)}")
+    logs = cache.directory() / "check"
+    logs.mkdir(exist_ok=True)
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}:/usr/sbin:/sbin",
+        "PYTHON": sys.executable,
+        "LC_ALL": "C.UTF-8",
+    }
+
+    def one(name: str) -> Tally:
+        suite = suites[name]
+        log = logs / f"{name}.log"
+        began = time.monotonic()
+        with log.open("wb") as out:
+            process = subprocess.Popen(
+                suite["command"],
+                shell=True,
+                cwd=modules.ROOT,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+            try:
+                status = process.wait(timeout=suite.get("timeout", 1800))
+            except subprocess.TimeoutExpired:
+                status = 124
+            finally:
+                from .process import kill_tree
+
+                kill_tree(process.pid)
+        text = log.read_text(errors="replace")
+        result = tally(text, status)
+        if status == 124:
+            result.failed.append(f"no end after {suite.get('timeout', 1800)} s")
+        console.print(
+            f"{name}: {suite['about']}: {result.passed} passed, {len(result.failed)} failed, "
+            f"{len(result.skipped)} skipped ({time.monotonic() - began:.0f} s)",
+            highlight=False,
+            soft_wrap=True,
+        )
+        for skipped in result.skipped:
+            console.print(
+                f"  skipped: {skipped}", highlight=False, soft_wrap=True, markup=False
+            )
+        if result.failed:
+            for failed in result.failed:
+                console.print(
+                    f"  FAILED: {failed}", highlight=False, soft_wrap=True, markup=False
+                )
+            console.print(
+                "\n".join(text.splitlines()[-60:]),
+                highlight=False,
+                soft_wrap=True,
+                markup=False,
+            )
+            console.print(f"  (whole output: {log})", highlight=False, soft_wrap=True)
+        return result
+
+    total = Tally()
+    pool = ThreadPoolExecutor(2)
+    try:
+        for part in pool.map(one, names or suites):
+            total.passed += part.passed
+            total.failed += part.failed
+            total.skipped += part.skipped
+    finally:
+        pool.shutdown(cancel_futures=True)
+    return total

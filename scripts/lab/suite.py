@@ -1,0 +1,335 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Debian suites in chroots: a kernel's headers with the compilers they want.
+
+Headers of another suite bring build tools linked to that suite's libc, so what is
+built for a suite is built inside of it.  mmdebstrap makes the chroots, into the
+cache.  A chroot is never changed afterwards: commands see it below an overlay of
+their own in memory, in a mount and process namespace that ends with them.
+
+All of it needs root; sudo is asked where we are not.
+"""
+
+from __future__ import annotations
+
+import datetime
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from . import cache
+from .errors import LabError
+
+# What an external module needs to be built with gcc and with clang.
+_BUILD = ("gcc", "make", "clang", "kmod", "linux-headers-amd64")
+# What a guest needs besides its kernel.  busybox is for virtme's initramfs.
+_GUEST = (
+    "busybox-static",
+    "ethtool",
+    "iperf3",
+    "iproute2",
+    "mount",
+    "procps",
+    "python3",
+)
+
+# Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.
+SUITES = {
+    "bullseye": _BUILD,
+    "bookworm": _BUILD + _GUEST,
+    "trixie": _BUILD,
+    "sid": _BUILD + _GUEST,
+}
+
+Bind = tuple[Path, str]  # a directory of the host, and where it is seen inside
+
+# Run when the essential packages are there: mmdebstrap would filter every archive
+# through a slow script if it were told of the exclusions itself.
+_DPKG = r"""#!/bin/sh
+cat >"$1/etc/dpkg/dpkg.cfg.d/longfat" <<END
+force-unsafe-io
+path-exclude=/usr/share/doc/*
+path-exclude=/usr/share/info/*
+path-exclude=/usr/share/locale/*
+path-exclude=/usr/share/man/*
+END
+"""
+
+# The kernel is unpacked, not installed: its package would bring an initramfs
+# generator and run it.  It must be the headers' kernel exactly; the signed package
+# may lag behind in sid, the unsigned one never does.  Newer suites split it up.  Drivers of real hardware are three quarters of
+# it, and no guest of ours has any.
+_KERNEL = r"""#!/bin/sh
+set -e
+kernel=$(basename "$1"/lib/modules/*)
+cd "$1/tmp"
+export APT_CONFIG="$MMDEBSTRAP_APT_CONFIG"
+fetch() {
+    apt-get -qq download "$1" >fetch.log 2>&1
+}
+if fetch "linux-modules-$kernel" && fetch "linux-base-$kernel"; then
+    fetch "linux-binary-$kernel" || fetch "linux-binary-unsigned-$kernel"
+else
+    fetch "linux-image-$kernel" || fetch "linux-image-$kernel-unsigned"
+fi || { cat fetch.log >&2; exit 1; }
+set --
+for drop in sound net/wireless net/mac80211 net/bluetooth drivers/net/wireless \
+    drivers/net/ethernet drivers/gpu drivers/hwmon drivers/iio drivers/infiniband \
+    drivers/media drivers/mtd drivers/platform drivers/scsi drivers/staging drivers/usb
+do
+    set -- "$@" --exclude="./*lib/modules/*/kernel/$drop"
+done
+for archive in linux-*.deb; do
+    dpkg-deb --fsys-tarfile "$archive" |
+        tar -x -C .. --keep-directory-symlink "$@" --exclude=./usr/share
+done
+rm linux-*.deb fetch.log
+cd ..
+ls "boot/vmlinuz-$kernel" "lib/modules/$kernel/vmlinuz" 2>/dev/null | grep -q . ||
+    { echo "no kernel image for $kernel" >&2; exit 1; }
+chroot . depmod "$kernel"
+"""
+
+# Makes $ROOT, the chroot $LOWER below an overlay in memory, and runs its arguments.
+# The directory $SCRATCH is the mount point of everything, so nothing outlives us.
+_OVERLAY = r"""set -e
+mount -t tmpfs -o mode=755 longfat "$SCRATCH"
+cd "$SCRATCH"
+mkdir lower upper work root tmp
+mount --bind "$LOWER" lower
+mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work longfat root
+export ROOT="$SCRATCH/root"
+exec "$@"
+"""
+
+# Runs $2... in the chroot $ROOT, with the binds of $1: lines of host and inside,
+# each directory quoted by us.
+_CHROOT = r"""set -e
+mount -t proc proc "$ROOT/proc"
+mount --rbind /dev "$ROOT/dev"
+eval "set_binds() { $1
+:; }"
+bind() {
+    mkdir -p "$ROOT$2"
+    mount --bind "$1" "$ROOT$2"
+}
+set_binds
+shift
+cd /
+exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
+    chroot "$ROOT" "$@"
+"""
+
+
+class SuiteError(LabError):
+    """A chroot could not be made or entered."""
+
+
+# A mount and process namespace of its own, which ends with its first process, and
+# that with the process that started it.
+_PRIVATE = (
+    "setpriv --pdeathsig KILL "
+    "unshare --mount --pid --fork --kill-child --mount-proc --propagation private"
+).split()
+
+
+def as_root(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
+    """`command` as root, with `env` added to its environment.
+
+    Raises SuiteError if we are not root and there is no sudo.
+    """
+    setting = ["env", *(f"{key}={value}" for key, value in (env or {}).items())] if env else []
+    if os.geteuid() == 0:
+        return [*setting, *command]
+    if not shutil.which("sudo"):
+        raise SuiteError(
+            f"{Path(command[0]).name} needs root: run this as root, or install sudo "
+            "(chroots and mounts cannot be made otherwise)"
+        )
+    return ["sudo", "--", *setting, *command]
+
+
+def _descendants(pid: int) -> list[int]:
+    """`pid` and every process below it, from the bottom up."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        try:
+            children = task.read_text().split()
+        except OSError:
+            continue  # it ended while we looked
+        for child in children:
+            found += _descendants(int(child))
+    return [*found, pid]
+
+
+def kill(process: subprocess.Popen[str]) -> None:
+    """End `process` with everything that it started, and wait for it.
+
+    What runs in a namespace of ours (see `inside`) ends with the namespace's first
+    process whatever it does; killing every descendant also reaches past sudo.
+    """
+    if process.poll() is None:
+        pids = [str(pid) for pid in _descendants(process.pid)]
+        subprocess.run(as_root(["kill", "-KILL", *pids]), capture_output=True)
+    process.wait()
+
+
+@contextmanager
+def _ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    try:
+        yield process
+    finally:
+        kill(process)
+
+
+def _make(name: str, path: Path) -> None:
+    """Make the chroot of suite `name` at `path`, an empty directory."""
+    if not shutil.which("mmdebstrap"):
+        raise SuiteError("mmdebstrap is missing: apt-get install mmdebstrap")
+    command = [*_PRIVATE, "mmdebstrap", "--quiet", "--mode=root", "--variant=essential"]
+    command.append("--skip=check/qemu")
+    command.append('--aptopt=APT::Install-Recommends "false"')
+    command.append('--aptopt=Acquire::Retries "3"')
+    # A mirror that is a snapshot has an old index; its signature is checked all the
+    # same, and what is made here only builds and runs tests.
+    command.append('--aptopt=Acquire::Check-Valid-Until "false"')
+    command.append(f"--include={','.join(SUITES[name])}")
+    mirror = os.environ.get("LONGFAT_DEBIAN_MIRROR")
+    where = [name, str(path), *([mirror] if mirror else [])]
+    with tempfile.TemporaryDirectory(prefix="longfat-suite-") as scratch:
+        for hook, text, wanted in (
+            ("essential", _DPKG, True),
+            ("customize", _KERNEL, set(_GUEST) <= set(SUITES[name])),
+        ):
+            script = Path(scratch, hook)
+            script.write_text(text)
+            script.chmod(0o755)
+            if wanted:
+                command.append(f"--{hook}-hook={script}")
+        log = Path(scratch, "log")
+        try:
+            with log.open("w") as out:
+                process = subprocess.Popen(
+                    as_root([*command, *where]), stdout=out, stderr=out, text=True
+                )
+                with _ended(process):
+                    process.wait()
+            if process.returncode:
+                tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
+                raise SuiteError(f"mmdebstrap could not make Debian {name}:\n{tail}")
+        except BaseException:
+            # As root: the cache, as an ordinary user, could not remove this.
+            subprocess.run(as_root(["find", str(path), "-xdev", "-mindepth", "1", "-delete"]))
+            raise
+
+
+def _week(ago: int = 0) -> str:
+    """This ISO week, or the one `ago` weeks before: "2026w07"; sorts as time does."""
+    day = datetime.date.today() - datetime.timedelta(weeks=ago)
+    year, week, _ = day.isocalendar()
+    return f"{year}w{week:02}"
+
+
+def chroot(name: str) -> Path:
+    """The chroot of Debian suite `name`, one of SUITES, made if it is not cached.
+
+    Suites move, so a chroot is made anew once a week.  Where that is not possible,
+    without a network say, an older one is used and said so; what is older than four
+    weeks goes when a new one comes.  Raises SuiteError.
+    """
+    if name not in SUITES:
+        raise SuiteError(f"no suite {name!r}; valid: {', '.join(SUITES)}")
+    stem = f"suite-{name}-{cache.digest(SUITES[name], _DPKG, _KERNEL)}"
+    wanted = f"{stem}-{_week()}"
+    path = cache.directory() / wanted
+    if path.is_dir():
+        return path
+    try:
+        path = cache.entry(wanted, lambda where: _make(name, where))
+    except SuiteError as error:
+        older = sorted(cache.directory().glob(f"{stem}-*"))
+        if not older:
+            raise
+        print(f"using {older[-1]} instead: {error}", file=sys.stderr)
+        return older[-1]
+    for old in cache.directory().glob(f"suite-{name}-*"):
+        if old.name.rpartition("-")[2] < _week(ago=4):
+            subprocess.run(as_root(["rm", "-rf", "--one-file-system", str(old)]))
+    return path
+
+
+def kernel(name: str) -> str:
+    """The release of suite `name`'s kernel, as uname -r says it: "6.1.0-56-amd64"."""
+    found = sorted(path.name for path in (chroot(name) / "lib/modules").iterdir())
+    if len(found) != 1:
+        raise SuiteError(f"{chroot(name)} should hold one kernel's headers, and has {found}")
+    return found[0]
+
+
+def image(name: str) -> Path:
+    """The kernel image of suite `name`, which must be one of those with a kernel."""
+    release = kernel(name)
+    for where in (f"boot/vmlinuz-{release}", f"lib/modules/{release}/vmlinuz"):
+        if (chroot(name) / where).exists():
+            return chroot(name) / where
+    raise SuiteError(f"the chroot of Debian {name} has no kernel image, only headers")
+
+
+def chrooted(command: Sequence[str] | str, binds: Sequence[Bind] = ()) -> list[str]:
+    """What `inside` is given to run `command` (a string is a shell's) in $ROOT."""
+    if isinstance(command, str):
+        command = ["sh", "-c", command]
+    lines = "\n".join(
+        f"bind {shlex.quote(str(host.resolve()))} {shlex.quote(where)}" for host, where in binds
+    )
+    return ["sh", "-c", _CHROOT, "sh", lines, *command]
+
+
+@contextmanager
+def inside(name: str, command: Sequence[str]) -> Iterator[list[str]]:
+    """The command line that runs `command` on the host's files as root, in a mount
+    and process namespace in which $ROOT is the chroot of suite `name`, writable for
+    this command only.  $SCRATCH/tmp is an empty directory in memory.
+
+    The namespace, mounts and processes, ends with its first process, and that with
+    the process that started it.
+    """
+    lower = chroot(name)
+    with tempfile.TemporaryDirectory(prefix="longfat-suite-") as scratch:
+        yield as_root(
+            [*_PRIVATE, "sh", "-c", _OVERLAY, "sh", *command],
+            env={"LOWER": str(lower), "SCRATCH": scratch},
+        )
+
+
+def run(
+    name: str,
+    command: Sequence[str] | str,
+    *,
+    binds: Sequence[Bind] = (),
+    timeout: float | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` (a string is a shell's) in the chroot of suite `name`, as root.
+
+    It sees the host's directories `binds` where they say, writable, and its output
+    (both streams, in stdout) comes back.  What it writes elsewhere is gone when it
+    ends.  After `timeout` seconds it is ended, and SuiteError raised.
+    """
+    with inside(name, chrooted(command, binds)) as line:
+        process = subprocess.Popen(
+            line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, errors="replace",
+        )  # fmt: skip
+        with _ended(process):
+            try:
+                output, _ = process.communicate(timeout=timeout)
+            except subprocess.TimeoutExpired:
+                raise SuiteError(
+                    f"{command} took longer than {timeout} s in Debian {name}"
+                ) from None
+    return subprocess.CompletedProcess(command, process.returncode, output)

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Renew the generated parts of docs/ from committed results: `make results` ends with this.
+
+    scripts/longfat python scripts/pages.py
+
+A page marks each generated part with `<!-- begin NAME -->` and `<!-- end NAME -->`;
+PARTS says what makes it.  Results are docs/results/*.json, published values
+tests/published/*.toml; arithmetic tables follow the equations in docs/ltcp.md.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from collections.abc import Callable
+
+from lab import report, result
+from lab.modules import ROOT
+from matplotlib import pyplot
+
+DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
+
+
+def markdown(headings: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, first column left, the others right."""
+    headings = [heading.replace("\n", " ") for heading in headings]
+    rule = ["---"] + ["---:"] * (len(headings) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
+
+
+def save(figure: object, name: str) -> None:
+    path = DOCS / "img" / name
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
+    # Trailing blanks of the SVG writer would fail `git diff --check`.
+    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
+    pyplot.close(figure)  # type: ignore[arg-type]
+
+
+# --- LTCP's arithmetic, from the paper's equations
+
+
+def layer_start(k: int, wt: int = 50) -> int:
+    """W_K, eq. 11, packets."""
+    return wt * k * (k + 1) * (k - 1) // 6 if k > 1 else 0
+
+
+def layer_of(w: float, wt: int = 50) -> int:
+    """K at window w."""
+    k = 1
+    while layer_start(k + 1, wt) <= w:
+        k += 1
+    return k
+
+
+def fig2() -> str:
+    """Fig. 2: layers, speedup in claiming bandwidth (eq. 15) and in recovery (3.2)."""
+    rows = [["1", "0", "-", "-"]]
+    for k in range(2, 21):
+        ltcp = 50 + (k - 2) * (k + 3) / 4 * 50
+        claim = layer_start(k) / ltcp
+        recover = 1.0 if k == 2 else (k - 1) * 0.5 / 0.15
+        rows.append([str(k), str(layer_start(k)), f"{claim:.2f}", f"{recover:.2f}"])
+    return markdown(["K", "W_K", "speedup, claiming bandwidth", "speedup, recovery"], rows)
+
+
+PATHS = [("1 Gbit/s x 100 ms", 1e9), ("10 Gbit/s x 100 ms", 1e10), ("100 Gbit/s x 100 ms", 1e11)]
+
+
+def one_layer() -> str:
+    """Layers that one loss costs at the lowest window of the path's layer."""
+    rows = []
+    for name, rate in PATHS:
+        k = layer_of(rate * 0.1 / 8 / 1500)
+        w = layer_start(k)
+        constant, ruled = (w - int(w * beta) for beta in (0.15, min(0.15, 3 / (k + 1))))
+        rows.append(
+            [
+                name,
+                str(w),
+                str(k),
+                f"{min(0.15, 3 / (k + 1)):.4f}",
+                str(k - layer_of(ruled)),
+                str(k - layer_of(constant)),
+            ]
+        )
+    figure, axes = pyplot.subplots(figsize=(8, 3.5), layout="constrained")
+    layers = range(2, 101)
+    for label, beta in (
+        ("beta = 0.15", lambda k: 0.15),
+        ("beta = min(0.15, 3/(K+1))", lambda k: min(0.15, 3 / (k + 1))),
+    ):
+        lost = [k - layer_of(layer_start(k) - int(layer_start(k) * beta(k))) for k in layers]
+        axes.step(list(layers), lost, where="mid", label=label)
+    for name, rate in PATHS:
+        k = layer_of(rate * 0.1 / 8 / 1500)
+        axes.axvline(k, color="grey", lw=0.8, ls=":")
+        axes.text(k + 0.5, 0.05, name, rotation=90, fontsize="small", color="grey")
+    axes.set_xlabel("layer K, at its lowest window")
+    axes.set_ylabel("layers lost to one loss event")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    save(figure, "ltcp-one-layer.svg")
+    headings = ["path (1500-byte packets)", "W_K", "K", "beta(K)", "lost, beta(K)", "lost, 0.15"]
+    return markdown(headings, rows)
+
+
+# --- measured
+
+
+def fig7() -> str:
+    """Fig. 7, the LTCP columns: ours beside the paper's."""
+    published = tomllib.loads((ROOT / "tests/published/ltcp-fig7.toml").read_text())["ltcp"]
+    rows = []
+    for name, paper in published.items():
+        stem = "ltcp-fig7-1g" if name == "1gbit" else f"ltcp-fig7-{name}"
+        one = result.read(RESULTS / f"{stem}-s1.json")
+        summary = one["summary"]
+        loss = summary["loss"] * 100
+        rows.append(
+            [
+                name.replace("mbit", " Mbit/s").replace("1gbit", "1 Gbit/s"),
+                f"{summary['goodput_bps'] / 1e6:.2f}",
+                f"{paper['goodput']:.2f}",
+                f"{summary['utilisation'] * 100:.2f}",
+                f"{loss:.3g}",
+                f"{paper['loss']:.3g}",
+                f"{loss / paper['loss']:.2f}",
+            ]
+        )
+    headings = ["link", "goodput Mbit/s", "paper", "of capacity, %", "loss %", "paper", "ratio"]
+    return markdown(headings, rows)
+
+
+def fig6() -> str:
+    """Fig. 6 in numbers, from the same runs as its picture."""
+    rows = []
+    for cc in ("ltcp", "reno"):
+        path = RESULTS / f"ltcp-fig6-{cc}-s1.json"
+        rows.append(report.row(result.read(path))[1:-1])
+    return markdown(list(report.HEADINGS[1:-1]), rows)
+
+
+def demo() -> str:
+    """The table of `make demo`."""
+    rows = [
+        report.row(result.read(RESULTS / f"demo-{cc}-s1.json"))[1:-1]
+        for cc in ("reno", "cubic", "highspeed", "ltcp")
+    ]
+    return markdown(list(report.HEADINGS[1:-1]), rows)
+
+
+PARTS: dict[str, dict[str, Callable[[], str]]] = {
+    "docs/ltcp.md": {"fig2": fig2, "one-layer": one_layer, "fig6": fig6, "fig7": fig7},
+    "README.md": {"demo": demo},
+}
+
+
+def main() -> int:
+    for page, parts in PARTS.items():
+        path = ROOT / page
+        text = path.read_text()
+        for name, make in parts.items():
+            pattern = re.compile(
+                rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", flags=re.DOTALL
+            )
+            if not pattern.search(text):
+                print(f"pages: {page} has no part {name}", file=sys.stderr)
+                return 1
+            table = make()
+            text = pattern.sub(lambda m, t=table: f"{m[1]}{t}\n{m[2]}", text)
+        path.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

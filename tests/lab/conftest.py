@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Experiments for tests: the virtual-time kernel, and one function to run scenarios."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lab import result, runner, scenario
+from lab.backends import Uml
+from lab.result import Json
+from rich.console import Console
+
+SCENARIOS = Path(__file__).parents[1] / "scenarios"
+PUBLISHED = Path(__file__).parents[1] / "published"
+
+# The smallest useful path: 20 Mbit/s, 40 ms, a buffer of one BDP.
+SMALL = """
+title = "test"
+duration = "10s"
+warmup = "2s"
+[link]
+rate = "20mbit"
+buffer = "1bdp"
+{link}
+[[flow]]
+cc = "ltcp"
+rtt = "40ms"
+{flow}
+{more}
+"""
+
+Experiment = Callable[..., list[Json]]
+
+
+@pytest.fixture(scope="session")
+def uml() -> Uml:
+    backend = Uml()
+    backend.prepare(lambda _: None)
+    return backend
+
+
+@pytest.fixture
+def experiment(uml: Uml, tmp_path: Path) -> Experiment:
+    """Run a scenario file, or SMALL with `link`, `flow` and `more` filled in."""
+
+    def run(
+        file: Path | None = None,
+        *,
+        seeds: list[int] | None = None,
+        out: str = "out",
+        text: str = SMALL,
+        **parts: str,
+    ) -> list[Json]:
+        if file is None:
+            file = tmp_path / "small.toml"
+            file.write_text(text.format(**{"link": "", "flow": "", "more": ""} | parts))
+        jobs = runner.jobs_for(scenario.load(file), seeds, tmp_path / out)
+        cores = len(os.sched_getaffinity(0))
+        runner.run(jobs, uml, workers=cores, timeout=900, console=Console(quiet=True))
+        return [result.read(job.path) for job in jobs]
+
+    return run

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the lab promises: exact paths, every scenario key at work, runs that repeat,
+failures that are loud and ends that are clean."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import psutil
+import pytest
+from conftest import SMALL, Experiment
+from lab import plan, result, scenario
+from lab.backends import Uml, fill
+from lab.errors import LabError
+
+
+def test_same_seed_same_bytes(experiment: Experiment, tmp_path: Path) -> None:
+    """Everything random at once, twice, on different cores at the same time: equal bytes."""
+    parts = {
+        "link": 'loss = "0.1%"\nreorder = "0.1%"\nduplicate = "0.1%"\njitter = "1ms"',
+        "flow": 'count = 3\njitter = "1s"',
+        "more": '[[short]]\nrtt = "20ms"\nper_second = 5\nmean_size = "20kB"\n'
+        '[[udp]]\nrtt = "10ms"\nrate = "2mbit"\non = "1s"\noff = "1s"',
+    }
+    experiment(seeds=[7, 8], out="a", **parts)
+    experiment(seeds=[8, 7], out="b", **parts)
+    for seed in (7, 8):
+        name = f"small-s{seed}.json"
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    first, second = (result.read(tmp_path / "a" / f"small-s{seed}.json") for seed in (7, 8))
+    assert first["flows"] != second["flows"]
+
+
+def test_link_rate_and_buffer_are_exact(experiment: Experiment) -> None:
+    """A full link carries its payload capacity to 1e-4, and its queue never holds more
+    than the buffer."""
+    (one,) = experiment(more='[host]\ntimestamps = false')
+    assert one["summary"]["utilisation"] == pytest.approx(1, abs=2e-4)
+    limit = round(20e6 / 8 * 0.04 / 1500)
+    assert max(one["queue"]["packets"]) == limit
+
+
+def test_each_flow_has_its_rtt(experiment: Experiment) -> None:
+    (one,) = experiment(
+        link='mtu = 1500', more='[[flow]]\ncc = "cubic"\nrtt = "150ms"\nduration = "5s"'
+    )
+    for flow, base in zip(one["flows"], (40, 150), strict=True):
+        lowest = min(r for c in flow["connections"] for r in c["rtt_us"] if r)
+        assert base <= lowest / 1e3 <= base * 1.05
+
+
+@pytest.mark.parametrize("aqm", ["red", "fq_codel"])
+def test_ecn_marks_instead_of_drops(experiment: Experiment, aqm: str) -> None:
+    """Marks reach the sender and it backs off without loss; without ECN the AQM drops."""
+    link = f'aqm = "{aqm}"\necn = {{}}'
+    (marked,) = experiment(link=link.format("true"), out="marked")
+    (dropped,) = experiment(link=link.format("false"), out="dropped")
+    assert marked["flows"][0]["ce_marks"] > 0
+    assert dropped["flows"][0]["ce_marks"] == 0
+    assert dropped["summary"]["dropped"] > marked["summary"]["dropped"]
+    for one in (marked, dropped):
+        assert one["summary"]["utilisation"] > 0.8
+        # Full packets leave at the link's rate behind an AQM too.
+        assert one["summary"]["utilisation"] <= 1.001
+
+
+def test_random_loss_is_the_rate_asked_for(experiment: Experiment) -> None:
+    (one,) = experiment(text=SMALL.replace("10s", "60s"), link='loss = "0.5%"')
+    hop = one["impaired_hop"]
+    assert hop["dropped"] / (hop["dropped"] + hop["sent"]) == pytest.approx(0.005, rel=0.15)
+
+
+def test_duplication_and_reordering_happen(experiment: Experiment) -> None:
+    (plain,) = experiment(out="plain")
+    (both,) = experiment(link='duplicate = "1%"\nreorder = "2%"', out="both")
+    assert both["impaired_hop"]["sent"] > 0
+    assert both["summary"]["goodput_bps"] < plain["summary"]["goodput_bps"] * 1.001
+
+
+def test_udp_on_off_rate(experiment: Experiment) -> None:
+    """5 Mbit/s half of the time is 2.5 Mbit/s, and TCP gets the rest of the link."""
+    (one,) = experiment(
+        text=SMALL.replace("10s", "22s"),
+        more='[[udp]]\nrtt = "10ms"\nrate = "5mbit"\nsize = 1000\non = "1s"\noff = "1s"',
+    )
+    assert one["udp"][0]["goodput_bps"] == pytest.approx(2.5e6, rel=0.05)
+
+
+def test_short_flows_complete(experiment: Experiment) -> None:
+    (one,) = experiment(
+        text=SMALL.replace("10s", "32s"),
+        more='[[short]]\nrtt = "20ms"\nper_second = 10\nmean_size = "10kB"',
+    )
+    short = one["short"][0]
+    assert short["completed"] == pytest.approx(300, rel=0.25)
+    assert short["completion_s"]["p50"] >= 0.04  # a handshake and a round trip
+
+
+def test_size_limited_and_parallel_flows(experiment: Experiment) -> None:
+    """5 MB over 20 Mbit/s take their time; four connections are one flow."""
+    (one,) = experiment(
+        flow='bytes = "5MB"\nparallel = 4', text=SMALL.replace('warmup = "2s"', 'warmup = "0s"')
+    )
+    flow = one["flows"][0]
+    assert len(flow["connections"]) == 4
+    assert flow["received_bytes"] == 4 * 5_000_000
+    ideal = 4 * 5e6 * 8 / one["summary"]["capacity_bps"]
+    assert ideal <= flow["completion_s"] <= ideal * 1.1
+
+
+def test_socket_buffer_bounds_the_rate(experiment: Experiment) -> None:
+    """A window that the buffer bounds: at most buffer / RTT."""
+    (one,) = experiment(flow='socket_buffer = "16kB"')
+    assert 0 < one["summary"]["goodput_bps"] <= 2 * 16e3 * 8 / 0.04
+    assert one["summary"]["dropped"] == 0
+
+
+def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
+    file = tmp_path / "x.toml"
+    file.write_text(SMALL.format(link="", flow="", more="").replace("10s", "3s"))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    made = plan.make(one, 1, prefix="lf", seeded=True)
+    main = "echo '<4>WARNING: CPU: 0 PID: 1 at test' >/dev/kmsg\n./bin/lfgen traffic >samples\n"
+    fill(run, made, one, uml, main=main)
+    uml.execute(run, one, 1, 0, timeout=60, cancel=threading.Event(), tick=lambda: None)
+    with pytest.raises(LabError, match="complained"):
+        result.make(one, 1, "uml", made, run)
+
+
+def test_a_refused_module_parameter_fails_the_run(experiment: Experiment) -> None:
+    with pytest.raises(LabError, match="insmod tcp_ltcp failed"):
+        experiment(more="[module.ltcp]\nbeta = 501")
+
+
+def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
+    """Ctrl-C in the middle of two runs: status 130, no process, directory or file left."""
+    file = tmp_path / "long.toml"
+    file.write_text(SMALL.format(link="", flow="", more="").replace("10s", "100000s"))
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    (tmp_path / "tmp").mkdir()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lab", "run", str(file), "--seed", "1", "--seed", "2"]
+        + ["-o", str(tmp_path / "out")],
+        env=environment,
+        stderr=subprocess.PIPE,
+        cwd=Path(__file__).parents[2] / "scripts",
+    )
+    deadline = time.monotonic() + 120
+    while len(list((tmp_path / "tmp").glob("longfat-*/progress"))) < 2:
+        assert process.poll() is None, process.stderr.read() if process.stderr else ""
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    started = psutil.Process(process.pid).children(recursive=True)
+    assert len(started) >= 2
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=60) == 130
+    assert not [p for p in started if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
+    assert list((tmp_path / "tmp").iterdir()) == []
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What LTCP does on the kernel's own TCP, in exact virtual time."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import tomllib
+from pathlib import Path
+
+import pytest
+from conftest import PUBLISHED, SCENARIOS, Experiment
+from lab import plan, scenario
+from lab.backends import Uml, fill
+from lab.result import Json
+
+
+def cwnd(result: Json) -> tuple[list[float], list[int]]:
+    """(times, windows) of the only connection, from the warm-up on."""
+    connection = result["flows"][0]["connections"][0]
+    first = next(i for i, t in enumerate(connection["t"]) if t >= result["scenario"]["warmup"])
+    return connection["t"][first:], connection["cwnd"][first:]
+
+
+def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
+    """Full goodput, and the loss rate within 15 % of the paper's, on every row."""
+    published = tomllib.loads((PUBLISHED / "ltcp-fig7.toml").read_text())["ltcp"]
+    results = experiment(SCENARIOS / "ltcp-fig7-1g.toml")
+    results += experiment(SCENARIOS / "ltcp-fig7.toml")
+    assert len(results) == len(published) == 4
+    for one in results:
+        rate = one["scenario"]["link"]["rate"]
+        name = "1gbit" if rate == 10**9 else f"{rate // 10**6}mbit"
+        summary = one["summary"]
+        assert summary["utilisation"] >= 0.999, name
+        ours, paper = summary["loss"] * 100, published[name]["loss"]
+        assert abs(ours / paper - 1) <= 0.15, f"{name}: {ours:.3g} %, paper {paper:.3g} %"
+
+
+def test_reno_sawtooth(experiment: Experiment) -> None:
+    """Reno on the same path: one packet per round trip up, half of the window down."""
+    (one,) = experiment(SCENARIOS / "reno-sawtooth.toml")
+    _, window = cwnd(one)
+    peaks = [i for i in range(1, len(window) - 20) if window[i] > window[i + 1]]
+    # A decrease shows as consecutive falling samples: take the start of each.
+    peaks = [i for i in peaks if i - 1 not in peaks]
+    assert len(peaks) >= 3
+    for peak in peaks:
+        low = min(window[peak : peak + 20])
+        assert 0.49 <= low / window[peak] <= 0.51
+    # Between two decreases: windows per RTT, the RTT taken from the samples.
+    connection = one["flows"][0]["connections"][0]
+    begin, end = peaks[0] + 30, peaks[1] - 1
+    offset = len(connection["t"]) - len(window)
+    rounds = sum(
+        one["scenario"]["sample"] * 1e6 / connection["rtt_us"][offset + i]
+        for i in range(begin, end)
+    )
+    assert (window[end] - window[begin]) / rounds == pytest.approx(1, abs=0.02)
+
+
+def test_ltcp_takes_less_off_and_comes_back_faster(experiment: Experiment) -> None:
+    """Above W_T: down by 15 %, up by K_R K packets per round trip (Fig. 2, section 3.4)."""
+    (one,) = experiment(
+        text=SCENARIOS.joinpath("ltcp-fig7.toml").read_text().split("[vary]")[0],
+    )
+    _, window = cwnd(one)
+    falls = [i for i in range(1, len(window)) if window[i] < 0.95 * window[i - 1]]
+    assert len(falls) >= 10
+    for i in falls:
+        before, after = max(window[i - 3 : i]), min(window[i : i + 5])
+        assert after / before == pytest.approx(0.85, abs=0.01)
+    connection = one["flows"][0]["connections"][0]
+    offset = len(connection["t"]) - len(window)
+    begin, end = falls[0] + 8, falls[1] - 4
+    rounds = sum(
+        one["scenario"]["sample"] * 1e6 / connection["rtt_us"][offset + i]
+        for i in range(begin, end)
+    )
+    # 1640 to 1925 packets: layer 5 up to 1750, layer 6 above; K_R = 2.466 at 120 ms.
+    crossing = next(i for i in range(begin, end) if window[i] >= 1750)
+    share = (crossing - begin) / (end - begin)
+    expected = 2.466 * (5 * share + 6 * (1 - share))
+    assert (window[end] - window[begin]) / rounds == pytest.approx(expected, rel=0.03)
+
+
+def test_module_parameters_reach_the_module(experiment: Experiment) -> None:
+    """beta = 500 halves where the default takes 15 % off."""
+    more = "[module.ltcp]\nbeta = 500\none_layer = false"
+    (one,) = experiment(link="mtu = 1040", text=FAST, more=more)
+    _, window = cwnd(one)
+    falls = [i for i in range(3, len(window) - 5) if window[i] < 0.9 * window[i - 1]]
+    assert falls
+    for i in falls:
+        assert min(window[i : i + 5]) / max(window[i - 3 : i]) == pytest.approx(0.5, abs=0.03)
+
+
+FAST = """
+title = "test"
+duration = "40s"
+warmup = "10s"
+[link]
+rate = "50mbit"
+buffer = "0.5bdp"
+{link}
+[[flow]]
+cc = "ltcp"
+rtt = "60ms"
+{flow}
+{more}
+"""
+
+
+def test_idle_restart_is_bounded(experiment: Experiment) -> None:
+    """After 60 s of silence the window starts again from the initial one, no burst."""
+    (one,) = experiment(
+        text=FAST.replace("40s", "100s"), flow='on = "15s"\noff = "60s"', link="mtu = 1040"
+    )
+    connection = one["flows"][0]["connections"][0]
+    at = dict(zip(connection["t"], connection["cwnd"], strict=True))
+    assert at[14.9] > 300
+    # First sample after the restart at 75 s: one round trip has passed at the most.
+    assert at[75.0] <= 20 and at[75.1] <= 40
+    queue = one["queue"]
+    during = [p for t, p in zip(queue["t"], queue["packets"], strict=True) if 75 <= t <= 75.1]
+    assert max(during) <= 20
+
+
+@pytest.mark.parametrize(
+    "link",
+    ['loss = "30%"', 'loss = "5%"\naqm = "red"\necn = true'],
+    ids=["loss", "loss and marks"],
+)
+def test_smallest_windows(experiment: Experiment, link: str) -> None:
+    """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
+    (one,) = experiment(
+        link='{}\nmtu = 1040'.format(link),
+        flow="count = 4",
+        text=FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"3p"'),
+    )
+    assert all(flow["received_bytes"] > 0 for flow in one["flows"])
+
+
+def test_mtu_probing_while_the_window_shrinks(experiment: Experiment) -> None:
+    """tcp_mtu_probing=2 sets windows by itself; no WARN for one that is not positive."""
+    more = '[host]\nsysctl = { "net.ipv4.tcp_mtu_probing" = 2, "net.ipv4.tcp_base_mss" = 256 }'
+    (one,) = experiment(link='loss = "3%"', more=more)
+    assert one["flows"][0]["received_bytes"] > 0
+
+
+def test_stretch_acks_do_not_slow_it_down(experiment: Experiment) -> None:
+    """Offloads off or on at the sender, the growth between losses is the same."""
+    growth = []
+    for offload in ("true", "false"):
+        (one,) = experiment(
+            text=FAST, link="mtu = 1040", more=f"[host]\noffload = {offload}", out=offload
+        )
+        t, window = cwnd(one)
+        falls = [i for i in range(1, len(window)) if window[i] < 0.95 * window[i - 1]]
+        begin, end = falls[0] + 8, falls[1] - 2
+        growth.append((window[end] - window[begin]) / (t[end] - t[begin]))
+    assert growth[0] == pytest.approx(growth[1], rel=0.05)
+
+
+def test_trace_event(uml: Uml, tmp_path: Path) -> None:
+    """longfat:ltcp tells of decreases and layers, with the layer that the window says."""
+    file = tmp_path / "trace.toml"
+    file.write_text(FAST.format(link="", flow="", more=""))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    tracing = "/sys/kernel/tracing"
+    main = (
+        f"echo 1 >{tracing}/events/longfat/ltcp/enable\n"
+        f"./bin/lfgen traffic >samples 2>&1 || exit 1\n"
+        f"cat {tracing}/trace >trace\n"
+    )
+    fill(run, plan.make(one, 1, prefix="lf", seeded=True), one, uml, main=main)
+    uml.execute(
+        run, one, 1, 0, timeout=120, cancel=threading.Event(), tick=lambda: None
+    )
+    events = [
+        dict(word.split("=", 1) for word in line.split(" ltcp: ")[1].split())
+        for line in (run / "trace").read_text().splitlines()
+        if " ltcp: " in line
+    ]
+    reasons = {event["reason"] for event in events}
+    assert {"init", "rtt", "layer", "decrease"} <= reasons
+    for event in events:
+        window, layer = int(event["cwnd"]), int(event["layer"])
+
+        def start(k: int) -> int:
+            return 50 * k * (k + 1) * (k - 1) // 6 if k > 1 else 0
+
+        assert start(layer) <= window < start(layer + 1), event
+        if event["reason"] == "decrease":
+            assert int(event["ssthresh"]) >= 2
+
+
+def test_real_iperf3() -> None:
+    """iperf3 -C ltcp over the emulated path says that it used ltcp, and moves data."""
+    import json
+
+    output = subprocess.run(
+        [sys.executable, "-m", "lab", "iperf3", str(SCENARIOS / "demo.toml"), "-t", "2", "--json"],
+        capture_output=True,
+        text=True,
+        cwd=SCENARIOS.parents[1] / "scripts",
+        timeout=300,
+    )
+    assert output.returncode == 0, output.stderr
+    report = json.loads(output.stdout)["end"]
+    assert report["sender_tcp_congestion"] == "ltcp"
+    assert report["sum_received"]["bytes"] > 10e6

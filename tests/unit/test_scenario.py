@@ -1,0 +1,244 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenario files: what is refused and how it is said, and what follows from a good one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import One, Toml
+
+from lab import scenario
+from lab.errors import LabError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def refusal(path: Path, text: str | bytes) -> str:
+    """What `load` says about a file, and that each line of it names the file."""
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    with pytest.raises(LabError) as caught:
+        scenario.load(path)
+    said = str(caught.value)
+    assert all(line.startswith(f"{path}: ") for line in said.splitlines()), said
+    return said
+
+
+# (part of the file to set, the line), the key that the message names, words in it.
+REFUSED = {
+    "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
+    "unknown key of the link": ("link", "colour = 1", "link.colour", "aqm, buffer, duplicate, ecn"),
+    "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "bytes, cc, count, duration"),
+    "unknown key of the host": ("rest", "[host]\nx = 1", "host.x", "offload, pacing, sack, sysctl"),
+    "unknown table": ("rest", "[links]\nx = 1", "links", "unknown key; valid here: duration"),
+    "missing key": ("duration", "", "duration", "is missing"),
+    "missing key of a flow": ("cc", "", "flow[0].cc", "is missing"),
+    "number for a time": ("top", "sample = 5", "sample", '5 is not a time|ns, us, ms|"120ms"'),
+    "text for a number": ("link", 'mtu = "1500"', "link.mtu", "valid integer"),
+    "fraction for a number": ("flow", "count = 1.5", "flow[0].count", "valid integer"),
+    "text for a bool": ("link", 'ecn = "yes"', "link.ecn", "valid boolean"),
+    "number for a bool": ("rest", "[host]\nsack = 1", "host.sack", "valid boolean"),
+    "number for a text": ("cc", "cc = 1", "flow[0].cc", "no congestion control 1"),
+    "table for a list": ("rest", "[udp]\nrate = 1", "udp", "valid list"),
+    "list for a text": ("cc", 'cc = ["reno"]', "flow[0].cc", "no congestion control"),
+    "no unit": ("rtt", 'rtt = "20"', "flow[0].rtt", "'20' is not a time|us, ms"),
+    "wrong unit of a time": ("flow", 'start = "1gbit"', "flow[0].start", "is not a time"),
+    "wrong unit of an optional time": ("flow", 'duration = "1x"', "flow[0].duration", "us, ms"),
+    "wrong unit of a rate": ("rate", 'rate = "1gbyte"', "link.rate", "bit, kbit, mbit, gbit"),
+    "wrong unit of a buffer": ("buffer", 'buffer = "9"', "link.buffer", '"5000p"|"0.333bdp"|"6MB"'),
+    "wrong unit of a size": ("flow", 'bytes = "5p"', "flow[0].bytes", "kib, mib"),
+    "wrong unit of a loss": ("link", 'loss = "0.1"', "link.loss", "0.01%"),
+    "loss above 1": ("link", "loss = 1.5", "link.loss", "outside of 0..1"),
+    "endless": ("duration", 'duration = "1e999s"', "duration", "is not a time"),
+    "infinite rate": ("rate", 'rate = "1e999gbit"', "link.rate", "is not a rate"),
+    "infinite buffer": ("buffer", 'buffer = "1e999MB"', "link.buffer", "is not a"),
+    "infinite packets": ("buffer", 'buffer = "1e999p"', "link.buffer", "is not a buffer"),
+    "no rate": ("rate", 'rate = "0bit"', "link.rate", "greater than 0"),
+    "mtu too small": ("link", "mtu = 255", "link.mtu", "256"),
+    "mtu too big": ("link", "mtu = 9001", "link.mtu", "9000"),
+    "unknown AQM": ("link", 'aqm = "pie"', "link.aqm", "'fifo', 'red' or 'fq_codel'"),
+    "algorithm": ("cc", 'cc = "renno"', "flow[0].cc", "'renno'; valid:|, cubic, |, foo, |, reno, "),
+    "algorithm of short flows": (
+        "rest",
+        '[[short]]\ncc = "Reno"\nrtt = "1ms"\nper_second = 1.0\nmean_size = "1kB"',
+        "short[0].cc",
+        "valid: bbr, bic,",
+    ),
+    "second flow": ("rest", '[[flow]]\ncc = "x"\nrtt = "1ms"', "flow[1].cc", "valid: bbr, bic,"),
+    "module parameter": (
+        "rest",
+        "[module.foo]\ngamma = 1",
+        "module",
+        "foo has no parameter 'gamma'; valid: beta, gentle, mode",
+    ),
+    "module": ("rest", "[module.bar]\nbeta = 1", "module", "no module of ours is 'bar'; valid: foo"),
+    "module of the kernel": ("rest", "[module.cubic]\nbeta = 1", "module", "'cubic'; valid: foo"),
+    "fractional parameter": ("rest", "[module.foo]\nbeta = 1.5", "module.foo.beta", "valid integer"),
+    "ecn without an AQM": ("link", "ecn = true", "link", "set aqm to red or fq_codel"),
+    "warmup": ("top", 'warmup = "10s"', "scenario", "warmup must be shorter than duration"),
+    "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
+    "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
+    "start": ("flow", 'start = "10s"', "scenario", "flow[0].start is after the end"),
+    "on without off": ("flow", 'on = "1s"', "flow[0]", "on and off go together"),
+    "off without on": ("flow", 'off = "1s"', "flow[0]", "on and off go together"),
+    "short flows in turns": (
+        "rest",
+        '[[short]]\nrtt = "1ms"\nper_second = 1.0\nmean_size = "1kB"\non = "1s"\noff = "1s"',
+        "short[0]",
+        "have no on and off",
+    ),
+    "rtt": ("rtt", 'rtt = "11s"', "flow[0].rtt", "0s to 10s"),
+    "no flow of a group": ("flow", "count = 0", "flow[0].count", "greater than or equal to 1"),
+    "arrivals": (
+        "rest",
+        '[[short]]\nrtt = "1ms"\nper_second = nan\nmean_size = "1kB"',
+        "short[0].per_second",
+        "greater than 0",
+    ),
+    "equal seeds": ("top", "seeds = [1, 1]", "seeds", "different whole numbers"),
+    "seed 0": ("top", "seeds = [0]", "seeds", "1 to 2147483647"),
+    "big seed": ("top", "seeds = [2147483648]", "seeds", "1 to 2147483647"),
+    "no seed": ("top", "seeds = []", "seeds", "at least 1"),
+    "name": ("top", 'name = "x"', "name", "is taken from the file's name"),
+    "vary is no table": ("top", "vary = 1", "vary", "is a table of lists"),
+    "vary without a list": ("rest", '[vary]\n"flow.0.cc" = "reno"', "vary", "is a table of lists"),
+    "vary over nothing": ("rest", '[vary]\n"flow.0.cc" = []', "vary", "is a table of lists"),
+    "vary key without quotes": ("rest", '[vary]\nflow.0.cc = ["reno"]', "vary", "table of lists"),
+    "vary place: index": ("rest", '[vary]\n"flow.7.cc" = ["reno"]', "vary", "'flow.7.cc'"),
+    "vary place: no index": ("rest", '[vary]\n"flow.x.cc" = ["reno"]', "vary", "'flow.x.cc'"),
+    "vary place: a list": ("rest", '[vary]\n"flow.cc" = ["reno"]', "vary", "'flow.cc'"),
+    "vary place: in a text": ("rest", '[vary]\n"title.x" = [1]', "vary", "'title.x'"),
+    "vary place: deep in a text": ("rest", '[vary]\n"title.x.y" = [1]', "vary", "'title.x.y'"),
+    "vary place: deep in a number": ("rest", '[vary]\n"top.x.y" = [1]', "top", "unknown key"),
+    "vary key": ("rest", '[vary]\n"link.colour" = [1]', "link.colour", "unknown key; valid here: a"),
+    "vary value": ("rest", '[vary]\n"flow.0.cc" = ["reno", "x"]', "flow[0].cc", "'x'; valid: "),
+    "vary names": ("rest", '[vary]\ntitle = ["a b", "a_b"]', "vary", "the same name"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_refused(case: str, tree: Path, tmp_path: Path, toml: Toml) -> None:
+    part, line, key, words = REFUSED[case]
+    path = tmp_path / "bad.toml"
+    said = refusal(path, toml(**{part: line}))
+    assert f"{path}: {key}" in said
+    for word in words.split("|"):
+        assert word in said
+
+
+def test_every_error_is_named(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    said = refusal(tmp_path / "bad.toml", toml(top="colour = 1", link="mtu = 1", cc='cc = "x"'))
+    assert [line.split(": ")[1] for line in said.splitlines()] == ["link.mtu", "flow[0].cc", "colour"]
+
+
+def test_not_toml(tree: Path, tmp_path: Path) -> None:
+    assert "is not TOML" in refusal(tmp_path / "bad.toml", "title = ")
+    assert "is not TOML" in refusal(tmp_path / "bad.toml", b"\xff\xfe\x00")
+
+
+def test_unreadable(tree: Path, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"none.toml: cannot be read: No such file"):
+        scenario.load(tmp_path / "none.toml")
+    with pytest.raises(LabError, match=r"cannot be read: Is a directory"):
+        scenario.load(tmp_path)
+
+
+def test_more_connections_than_the_generator_takes(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    # lfgen's MAX_FLOWS: refused here, not by a run that was already started.
+    said = refusal(tmp_path / "bad.toml", toml(flow="count = 1000\nparallel = 5"))
+    assert "4096" in said
+
+
+def test_vary_multiplies_out(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    path = tmp_path / "many.toml"
+    path.write_text(
+        toml(rest='[vary]\n"flow.0.cc" = ["reno", "foo"]\n"link.rate" = ["1mbit", "2 gbit/s"]')
+    )
+    found = scenario.load(path)
+    assert [(s.name, s.flow[0].cc, s.link.rate) for s in found] == [
+        ("many-reno-1mbit", "reno", 10**6),
+        ("many-reno-2_gbit_s", "reno", 2 * 10**9),
+        ("many-foo-1mbit", "foo", 10**6),
+        ("many-foo-2_gbit_s", "foo", 2 * 10**9),
+    ]
+
+
+def test_vary_may_set_what_the_file_leaves_out(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    path = tmp_path / "many.toml"
+    path.write_text(toml(rest='[vary]\n"module.foo.beta" = [100, 200]'))
+    assert [s.module for s in scenario.load(path)] == [
+        {"foo": {"beta": 100}},
+        {"foo": {"beta": 200}},
+    ]
+
+
+def test_defaults(one: One) -> None:
+    s = one()
+    assert (s.name, s.seeds, s.warmup, s.sample) == ("one", [1], 0, 0.1)
+    assert (s.link.mtu, s.link.aqm, s.link.ecn, s.link.impaired) == (1500, "fifo", False, False)
+    assert (s.flow[0].count, s.flow[0].parallel, s.flow[0].duration) == (1, 1, None)
+
+
+@pytest.mark.parametrize("line", ["loss = 1e-6", 'duplicate = "1%"', "reorder = 0.1", 'jitter = "1ms"'])
+def test_impaired(one: One, line: str) -> None:
+    assert one(link=line).link.impaired
+
+
+@pytest.mark.parametrize(
+    ("rate", "rtt", "mtu", "buffer", "packets"),
+    [
+        ("10mbit", "20ms", 1500, "100p", 100),
+        ("10mbit", "20ms", 1500, "0p", 1),
+        ("10mbit", "20ms", 1500, "1.4p", 1),
+        ("10mbit", "20ms", 1500, "150kB", 100),
+        ("10mbit", "20ms", 1500, "1B", 1),
+        ("10mbit", "20ms", 1000, "150kB", 150),
+        ("10mbit", "20ms", 1000, "150KiB", 154),
+        # 25000 bytes
+        ("10mbit", "20ms", 1000, "1bdp", 25),
+        ("10mbit", "20ms", 500, "1bdp", 50),
+        ("10mbit", "20ms", 1000, "2bdp", 50),
+        ("10mbit", "40ms", 1000, "1bdp", 50),
+        ("10mbit", "0s", 1000, "1bdp", 1),
+        # the LTCP paper's: a third of 14423 packets of 1040 bytes, and 10 Gbit/s
+        ("1gbit", "120ms", 1040, "0.3333bdp", 4807),
+        ("10gbit", "120ms", 1500, "1bdp", 100000),
+    ],
+)
+def test_buffer_packets(one: One, rate: str, rtt: str, mtu: int, buffer: str, packets: int) -> None:
+    s = one(
+        rate=f'rate = "{rate}"',
+        buffer=f'buffer = "{buffer}"',
+        link=f"mtu = {mtu}",
+        rtt=f'rtt = "{rtt}"',
+    )
+    assert s.buffer_packets == packets
+
+
+def test_bdp_takes_the_longest_rtt_of_the_bulk_flows(one: One) -> None:
+    s = one(
+        buffer='buffer = "0.5bdp"',
+        rest='[[flow]]\ncc = "reno"\nrtt = "120ms"\n[[udp]]\nrate = "1mbit"\nrtt = "1s"',
+    )
+    assert s.max_rtt == pytest.approx(0.12)
+    assert s.bdp == pytest.approx(150000)
+    assert s.buffer_packets == 50
+
+
+@pytest.mark.parametrize(("timestamps", "mss"), [("true", 1448), ("false", 1460)])
+def test_capacity_is_payload(one: One, timestamps: str, mss: int) -> None:
+    s = one(rest=f"[host]\ntimestamps = {timestamps}")
+    assert s.mss == mss
+    assert s.capacity == pytest.approx(10e6 * mss / 1500)
+
+
+def test_paper_capacity(one: One) -> None:
+    s = one(link="mtu = 1040", rest="[host]\ntimestamps = false")
+    assert s.mss == 1000
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("tests/scenarios/*.toml")), ids=lambda p: p.stem)
+def test_ours_are_valid(path: Path) -> None:
+    found = scenario.load(path)
+    assert found
+    assert all(s.name.startswith(path.stem) for s in found)
