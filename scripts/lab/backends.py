@@ -169,10 +169,12 @@ class Uml(Backend):
                 "rootflags=/",
                 "rw",
             ),
-            *("con=null", "con0=null,fd:1", "quiet", f"uml_dir={run}/", "umid=uml"),
+            *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./", "umid=uml"),
             *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
-            *(f"init={run}/init.sh", f"lab_dir={run}", "panic=-1", *arguments),
+            *("init=/proc/self/cwd/init.sh", "panic=-1", *arguments),
         ]
+        # The command line goes into the kernel's random pool, so it must not name
+        # this run: the directory is found through the process's own.
         # Address-space randomisation off, a fixed environment, a seeded pool.
         env = {
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -188,6 +190,7 @@ class Uml(Backend):
             cancel=cancel,
             tick=tick,
             env=env,
+            cwd=run,
         )
 
 

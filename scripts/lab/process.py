@@ -41,6 +41,7 @@ def run(
     cancel: threading.Event,
     tick: Callable[[], None],
     env: dict[str, str] | None = None,
+    cwd: Path | None = None,
 ) -> int:
     """Run `command` with its output in a file; its exit status.
 
@@ -55,6 +56,7 @@ def run(
             stdout=out,
             stderr=subprocess.STDOUT,
             env=env,
+            cwd=cwd,
             start_new_session=True,
         )
         began = time.monotonic()

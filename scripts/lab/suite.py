@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime
 import os
-import shlex
+import platform
 import shutil
 import subprocess
 import sys
@@ -42,7 +42,7 @@ _GUEST = (
 SUITES = {
     "bullseye": _BUILD,
     "bookworm": _BUILD + _GUEST,
-    "trixie": _BUILD,
+    "trixie": (*_BUILD, "perl"),  # what W=1 checks kernel-doc comments with
     "sid": _BUILD + _GUEST,
 }
 
@@ -62,8 +62,8 @@ END
 
 # The kernel is unpacked, not installed: its package would bring an initramfs
 # generator and run it.  It must be the headers' kernel exactly; the signed package
-# may lag behind in sid, the unsigned one never does.  Newer suites split it up.  Drivers of real hardware are three quarters of
-# it, and no guest of ours has any.
+# may lag behind in sid, the unsigned one never does.  Newer suites split it up.
+# Drivers of real hardware are three quarters of it, and no guest of ours has any.
 _KERNEL = r"""#!/bin/sh
 set -e
 kernel=$(basename "$1"/lib/modules/*)
@@ -107,18 +107,15 @@ export ROOT="$SCRATCH/root"
 exec "$@"
 """
 
-# Runs $2... in the chroot $ROOT, with the binds of $1: lines of host and inside,
-# each directory quoted by us.
+# Runs its arguments after the binds ("HOST INSIDE ... --") in the chroot $ROOT.
 _CHROOT = r"""set -e
 mount -t proc proc "$ROOT/proc"
 mount --rbind /dev "$ROOT/dev"
-eval "set_binds() { $1
-:; }"
-bind() {
+while [ "$1" != -- ]; do
     mkdir -p "$ROOT$2"
     mount --bind "$1" "$ROOT$2"
-}
-set_binds
+    shift 2
+done
 shift
 cd /
 exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
@@ -127,27 +124,31 @@ exec env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
 
 
 class SuiteError(LabError):
-    """A chroot could not be made or entered."""
+    """A chroot could not be made, or what ran in it took too long."""
+
+
+class Unavailable(SuiteError):
+    """This machine lacks what chroots need; says what."""
 
 
 # A mount and process namespace of its own, which ends with its first process, and
 # that with the process that started it.
-_PRIVATE = (
-    "setpriv --pdeathsig KILL "
-    "unshare --mount --pid --fork --kill-child --mount-proc --propagation private"
-).split()
+_PRIVATE = [
+    *("setpriv", "--pdeathsig", "KILL"),
+    *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
+]
 
 
 def as_root(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
     """`command` as root, with `env` added to its environment.
 
-    Raises SuiteError if we are not root and there is no sudo.
+    Raises Unavailable if we are not root and there is no sudo.
     """
     setting = ["env", *(f"{key}={value}" for key, value in (env or {}).items())] if env else []
     if os.geteuid() == 0:
         return [*setting, *command]
     if not shutil.which("sudo"):
-        raise SuiteError(
+        raise Unavailable(
             f"{Path(command[0]).name} needs root: run this as root, or install sudo "
             "(chroots and mounts cannot be made otherwise)"
         )
@@ -180,7 +181,8 @@ def kill(process: subprocess.Popen[str]) -> None:
 
 
 @contextmanager
-def _ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
+    """`process`, ended with everything that it started when the block is left."""
     try:
         yield process
     finally:
@@ -190,7 +192,7 @@ def _ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 def _make(name: str, path: Path) -> None:
     """Make the chroot of suite `name` at `path`, an empty directory."""
     if not shutil.which("mmdebstrap"):
-        raise SuiteError("mmdebstrap is missing: apt-get install mmdebstrap")
+        raise Unavailable("mmdebstrap is missing: apt-get install mmdebstrap")
     command = [*_PRIVATE, "mmdebstrap", "--quiet", "--mode=root", "--variant=essential"]
     command.append("--skip=check/qemu")
     command.append('--aptopt=APT::Install-Recommends "false"')
@@ -217,7 +219,7 @@ def _make(name: str, path: Path) -> None:
                 process = subprocess.Popen(
                     as_root([*command, *where]), stdout=out, stderr=out, text=True
                 )
-                with _ended(process):
+                with ended(process):
                     process.wait()
             if process.returncode:
                 tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
@@ -240,7 +242,8 @@ def chroot(name: str) -> Path:
 
     Suites move, so a chroot is made anew once a week.  Where that is not possible,
     without a network say, an older one is used and said so; what is older than four
-    weeks goes when a new one comes.  Raises SuiteError.
+    weeks goes when a new one comes.  Raises SuiteError; Unavailable if this machine
+    lacks what is needed.
     """
     if name not in SUITES:
         raise SuiteError(f"no suite {name!r}; valid: {', '.join(SUITES)}")
@@ -249,8 +252,12 @@ def chroot(name: str) -> Path:
     path = cache.directory() / wanted
     if path.is_dir():
         return path
+    if platform.machine() != "x86_64":
+        raise Unavailable(f"the chroots of Debian are amd64, and this is {platform.machine()}")
     try:
         path = cache.entry(wanted, lambda where: _make(name, where))
+    except Unavailable:
+        raise
     except SuiteError as error:
         older = sorted(cache.directory().glob(f"{stem}-*"))
         if not older:
@@ -284,10 +291,8 @@ def chrooted(command: Sequence[str] | str, binds: Sequence[Bind] = ()) -> list[s
     """What `inside` is given to run `command` (a string is a shell's) in $ROOT."""
     if isinstance(command, str):
         command = ["sh", "-c", command]
-    lines = "\n".join(
-        f"bind {shlex.quote(str(host.resolve()))} {shlex.quote(where)}" for host, where in binds
-    )
-    return ["sh", "-c", _CHROOT, "sh", lines, *command]
+    where = [part for host, guest in binds for part in (str(host.resolve()), guest)]
+    return ["sh", "-c", _CHROOT, "sh", *where, "--", *command]
 
 
 @contextmanager
@@ -325,7 +330,7 @@ def run(
             line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace",
         )  # fmt: skip
-        with _ended(process):
+        with ended(process):
             try:
                 output, _ = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired:

@@ -59,7 +59,7 @@ def experiment(uml: Uml, tmp_path: Path) -> Experiment:
             file.write_text(text.format(**{"link": "", "flow": "", "more": ""} | parts))
         jobs = runner.jobs_for(scenario.load(file), seeds, tmp_path / out)
         cores = len(os.sched_getaffinity(0))
-        runner.run(jobs, uml, workers=cores, timeout=900, console=Console(quiet=True))
+        runner.run(jobs, uml, workers=cores, timeout=600, console=Console(quiet=True))
         return [result.read(job.path) for job in jobs]
 
     return run

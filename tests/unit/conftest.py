@@ -10,12 +10,13 @@ import pytest
 
 from lab import modules, scenario
 
+# A module as the lab reads it; the second parameter is none, its line is indented.
 MODULE = """\
 LF_PARAM_UINT(beta, 150, 1, 500, "decrease, in 1/1000");
-	LF_PARAM_UINT(not_one, indented is not at the start of a line);
+	LF_PARAM_UINT(not_one, indented 1, 2);
 LF_PARAM_BOOL(gentle, 1, "be gentle");
 LF_PARAM_ENUM(mode, 0,
-	      "what to do", "auto", "fixed");
+	"what to do", "auto", "fixed");
 
 static struct tcp_congestion_ops foo __read_mostly = {
 	.init		= foo_init,
@@ -31,7 +32,9 @@ One = Callable[..., scenario.Scenario]
 
 
 @pytest.fixture(autouse=True)
-def private_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def private_cache(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Path:
     """No test touches the user's cache."""
     path = tmp_path_factory.getbasetemp() / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(path))

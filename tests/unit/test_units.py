@@ -80,7 +80,23 @@ def test_buffer(text: str, value: tuple[float, str]) -> None:
     assert units.buffer(text) == value
 
 
-NEVER = [None, True, 5, 5.0, [], {}, "", " ", "ms", "five ms", "-5ms", "+5ms", "5 m s", "1,5s", "nan"]
+NEVER: list[object] = [
+    None,
+    True,
+    5,
+    5.0,
+    [],
+    {},
+    "",
+    " ",
+    "ms",
+    "five ms",
+    "-5ms",
+    "+5ms",
+    "5 m s",
+    "1,5s",
+    "nan",
+]
 
 
 @pytest.mark.parametrize("bad", [*NEVER, "5", "5m", "5sec", "5mbit", "5%", "0x5s", "5ms 6ms"])

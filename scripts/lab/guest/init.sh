@@ -5,12 +5,13 @@
 # root, so whatever programs write to is covered before anything runs.
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
+# Still the host's /proc: the directory that the kernel's process was started in.
+dir=$(cd /proc/self/cwd && pwd -P)
 mount -t proc proc /proc
 mount -t sysfs sys /sys
 mount -t tracefs trace /sys/kernel/tracing
 mount -t tmpfs run /run
 mkdir /run/netns
-dir=$(tr ' ' '\n' </proc/cmdline | sed -n 's/^lab_dir=//p')
 for module in "$dir"/*.ko; do
 	[ -e "$module" ] || continue
 	name=$(basename "$module" .ko)

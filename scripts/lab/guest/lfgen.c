@@ -98,7 +98,7 @@ struct flow {
 	double rate, mean;
 	uint64_t rng;
 	struct end listener, sender, receiver;
-	bool started, stopped, done, sending;
+	bool started, stopped, done, sending, shut;
 	int64_t next;			/* next deadline, ns; INT64_MAX: none */
 	uint64_t received;		/* by closed connections */
 };
@@ -229,8 +229,12 @@ static int make_socket(struct flow *f, const char *ns, bool bound)
 	if (f->kind == UDP) {
 		set_int(fd, SOL_SOCKET, SO_MAX_PACING_RATE, (int)f->rate,
 			"pacing rate");
+		/*
+		 * Small enough to be what holds the sender back: fq drops what
+		 * is above its flow limit, and a drop is no error to wait for.
+		 */
 		set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE,
-			2 * UDP_BATCH * (f->size + 1024), "sndbuf");
+			UDP_BATCH * (f->size + 1024), "sndbuf");
 	} else if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, f->cc,
 			      strlen(f->cc))) {
 		die("congestion control %s: %m (is its module loaded?)", f->cc);
@@ -386,7 +390,9 @@ static void on_writable(struct end *end)
 	if (f->kind == SHORT) {
 		drop(end);
 		free(end);
-	} else {
+	} else if (!f->shut) {
+		/* Once: each call is an event on the socket, another one here. */
+		f->shut = true;
 		shutdown(end->fd, SHUT_WR);
 	}
 }

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Commands under a Debian suite's own kernel, in a virtual machine.
+
+virtme-ng boots the kernel of the suite's chroot with that chroot as the guest's
+root, below an overlay in memory: the guest may write anywhere and changes nothing.
+It needs no disk image, no network and no KVM; emulation boots in about 20 s.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from . import suite as suites
+from .errors import LabError
+from .suite import Bind
+
+QEMU = "qemu-system-x86_64"
+
+# Where the guest sees the directory that its command, status and log pass through.
+_CONTROL = "/run/longfat-vm"
+
+# The guest's side.  Its output goes through virtme's port, which without udev has no
+# name below /dev.  Warnings go to the console too, which outlives a dying guest.
+_MAIN = f"""for port in /sys/class/virtio-ports/*; do
+    if [ "$(cat "$port/name")" = virtme.stdout ]; then
+        exec >"/dev/${{port##*/}}" 2>&1 </dev/null
+    fi
+done
+export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
+echo 5 >/proc/sys/kernel/printk
+cd /
+sh {_CONTROL}/command
+echo $? >{_CONTROL}/status.new
+dmesg --decode --nopager >{_CONTROL}/dmesg
+mv {_CONTROL}/status.new {_CONTROL}/status
+"""
+
+
+class VmError(LabError):
+    """A virtual machine did not boot, died, or took too long."""
+
+
+class Unavailable(VmError):
+    """This machine lacks what virtual machines need; says what."""
+
+
+class Completed(subprocess.CompletedProcess[str]):
+    """What a guest's command left behind; stderr is part of stdout."""
+
+    dmesg: str  # the kernel's log, as dmesg --decode prints it
+
+
+def _tail(path: Path, lines: int = 25) -> str:
+    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+
+
+def check() -> None:
+    """Raise Unavailable, saying what to install, if this machine lacks what `run` needs."""
+    if not shutil.which(QEMU):
+        raise Unavailable(f"{QEMU} is missing: apt-get install qemu-system-x86")
+    if not importlib.util.find_spec("virtme"):
+        raise Unavailable("virtme-ng is missing from the lab's Python environment: pip install it")
+    if not shutil.which("file") and not shutil.which("strings"):
+        raise Unavailable("virtme-ng reads a kernel's version with file: apt-get install file")
+
+
+@functools.cache
+def kvm_works(image: Path) -> bool:
+    """Whether KVM boots the kernel `image` here.  A /dev/kvm that exists may still
+    refuse a guest or hang it, so this tries: two CPUs, as far as the panic for want
+    of a root file system, which takes two seconds where all is well."""
+    if not Path("/dev/kvm").exists():
+        return False
+    command = [QEMU, "-accel", "kvm", "-cpu", "host", "-smp", "2", "-m", "256", "-nodefaults"]
+    command += ["-display", "none", "-serial", "stdio", "-no-reboot", "-kernel", str(image)]
+    command += ["-append", "console=ttyS0 panic=-1"]
+    process = subprocess.Popen(
+        suites.as_root(command),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+    )
+    with suites.ended(process):
+        try:
+            output, _ = process.communicate(timeout=10)
+        except subprocess.TimeoutExpired:
+            return False
+    return "Unable to mount root fs" in output
+
+
+def _boot(
+    virtme: list[str], control: Path, binds: Sequence[Bind], setup: str | Sequence[str] | None
+) -> str:
+    """The shell script that sets up and starts the guest, for suite.inside()."""
+    lines = ["set -e"]
+    shares = []
+    for n, (host, guest) in enumerate([(control, _CONTROL), *binds]):
+        if not re.fullmatch(r"/[\w./-]+", guest):
+            raise ValueError(f"{guest!r} cannot be a directory of the guest")
+        # Mounted at a name of ours: no name of theirs upsets QEMU's options.
+        lines.append(f'mkdir "$SCRATCH/share{n}"')
+        lines.append(f'mount --bind {shlex.quote(str(host.resolve()))} "$SCRATCH/share{n}"')
+        shares.append(f'--rwdir={guest}="$SCRATCH/share{n}"')
+    if setup:
+        enter = shlex.join(suites.chrooted(setup, binds))
+        log = shlex.quote(str(control / "setup"))
+        # In a namespace of its own: the guest must not find the host's /dev in its root.
+        lines.append(f"unshare --mount {enter} >{log} 2>&1 </dev/null")
+        lines.append(f"rm {log}")
+    lines.append('export TMPDIR="$SCRATCH/tmp" XDG_CACHE_HOME="$SCRATCH/tmp"')
+    root = '--root "$ROOT" --busybox "$ROOT/bin/busybox"'
+    lines.append(f"exec {shlex.join(virtme)} {root} {' '.join(shares)}")
+    return "\n".join(lines)
+
+
+def run(
+    command: str | Sequence[str],
+    *,
+    suite: str = "bookworm",
+    setup: str | Sequence[str] | None = None,
+    binds: Sequence[Bind] = (),
+    memory: str = "2G",
+    cpus: int = 2,
+    output: Callable[[str], None] | None = None,
+    timeout: float = 600,
+    kvm: bool | None = None,
+) -> Completed:
+    """Run `command` (a string is a shell's) as root under the kernel of `suite`.
+
+    `setup` runs before the boot, in the chroot that becomes the guest's root: the
+    place to build and to install, many times faster than the guest.  The host's
+    directories `binds` are seen, writable, where they say, by both; what the guest
+    makes there belongs to root.
+
+    Each line of output goes to `output` as it comes, and all of them to stdout of
+    the result, whose returncode is the command's; .dmesg is the kernel's log.
+
+    `timeout` is in seconds and includes setup and boot.  KVM is used if a trial
+    boot proves that it works, unless `kvm` says yes or no.  Raises VmError where
+    there is no result: setup failed, no boot, the guest died, the time was up.
+    Whatever happens, nothing of the machine is left running.
+    """
+    check()
+    image = suites.image(suite)
+    if kvm is None:
+        kvm = kvm_works(image)
+    words = command if isinstance(command, str) else shlex.join(command)
+    virtme = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(image), "--mods=auto"]
+    virtme += ["--rw", "--force-9p", "--show-boot-console", "--disable-microvm"]
+    virtme += ["--memory", memory, "--cpus", str(cpus), "--script-sh", f"sh {_CONTROL}/main"]
+    if not kvm:
+        virtme.append("--disable-kvm")
+    with tempfile.TemporaryDirectory(prefix="longfat-vm-") as directory:
+        control = Path(directory)
+        (control / "command").write_text(words + "\n")
+        (control / "main").write_text(_MAIN)
+        script = _boot(virtme, control, binds, setup)
+        console = control / "console"
+        out: list[str] = []
+        late = threading.Event()
+        with suites.inside(suite, ["sh", "-c", script]) as line, console.open("w") as err:
+            process = subprocess.Popen(
+                line,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=err,
+                text=True,
+                errors="replace",
+            )
+
+            def end() -> None:
+                late.set()
+                suites.kill(process)
+
+            timer = threading.Timer(timeout, end)
+            timer.start()
+            try:
+                with suites.ended(process):
+                    assert process.stdout
+                    for text in process.stdout:
+                        out.append(text)
+                        if output:
+                            output(text)
+            finally:
+                timer.cancel()
+        status = control / "status"
+        if status.exists():
+            result = Completed(command, int(status.read_text()), "".join(out))
+            result.dmesg = (control / "dmesg").read_text(errors="replace")
+            return result
+        what = f"{words.strip().splitlines()[0]} in a virtual machine with Debian {suite}'s kernel"
+        if (control / "setup").exists():
+            raise VmError(f"{what}: the setup failed:\n{_tail(control / 'setup')}")
+        said = f"output:\n{''.join(out[-15:])}\nconsole:\n{_tail(console)}"
+        if late.is_set():
+            raise VmError(f"{what}: not done after {timeout:g} s\n{said}")
+        raise VmError(f"{what}: the guest died\n{said}")

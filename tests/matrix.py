@@ -1,0 +1,152 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The compile matrix: every module against every supported kernel's headers, with
+gcc and with clang, W=1 and no warning from compiler, modpost, objtool or kernel-doc.
+
+    tests/matrix.py [suite...]
+
+Speaks KTAP, one result for each kernel and compiler.  Exit status 0: all passed or
+skipped; 4: all skipped; 1: something failed.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+from lab import modules, suite
+from lab.errors import LabError
+
+COMPILERS = ("gcc", "clang")
+
+# Debian's kernels are configured for gcc, and the configuration chooses compiler
+# options: clang knows some of them not at all, and does not get those that the kernel
+# would give it.  So answer for clang, as Kconfig would, in the chroot's headers (an
+# overlay that lasts for one build).  Left out are mitigations that the older suites'
+# clang has not, and named address spaces, which that kernel's headers keep from clang.
+# The kernel's own makefiles then choose options and warnings for clang; none of them
+# is filtered here.
+CLANG = r"""
+cd /lib/modules/*/build
+version=$(clang -dumpversion | awk -F. '{ print $1 * 10000 + $2 * 100 + $3 }')
+for drop in CC_NO_ARRAY_BOUNDS CC_NO_STRINGOP_OVERFLOW GCC_NO_STRINGOP_OVERFLOW \
+    CC_HAS_MIN_FUNCTION_ALIGNMENT CC_HAS_NAMED_AS CC_HAS_NAMED_AS_FIXED_SANITIZERS \
+    USE_X86_SEG_SUPPORT CC_HAS_UBSAN_BOUNDS_STRICT UBSAN_BOUNDS_STRICT \
+    FTRACE_MCOUNT_USE_CC INIT_STACK_ALL_ZERO RETHUNK MITIGATION_RETHUNK SLS MITIGATION_SLS
+do
+    sed -i "/CONFIG_$drop\\W/d" include/config/auto.conf include/generated/autoconf.h
+done
+sed -i -E -e 's/CC_IS_GCC/CC_IS_CLANG/' -e 's/(GCC_VERSION\W)[0-9]+/\10/' \
+    -e "s/(CLANG_VERSION\\W)0/\\1$version/" -e 's/(-Wimplicit-fallthrough)=5/\1/' \
+    include/config/auto.conf include/generated/autoconf.h
+"""
+
+BUILD = r"""
+make -C /lib/modules/*/build M=/src W=1 KCFLAGS=-Werror @CC@ modules || exit
+for module in /src/*.ko; do
+    echo "modinfo: $module"
+    modinfo "$module"
+done
+"""
+
+
+def modinfo(text: str) -> dict[str, dict[str, list[str]]]:
+    """Module name -> field -> values, of what BUILD printed."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for part in text.split("modinfo: ")[1:]:
+        fields: dict[str, list[str]] = {}
+        for key, value in re.findall(r"^(\w+): +(.*)$", part, re.M):
+            fields.setdefault(key, []).append(value)
+        found[Path(part.splitlines()[0]).stem] = fields
+    return found
+
+
+def faults(status: int, text: str) -> list[str]:
+    """What is wrong with a build that ended with `status` and printed `text`."""
+    lines = text.splitlines()
+    if status:
+        return [line for line in lines if "error" in line.lower()] or lines[-20:]
+    found = [line for line in lines if re.search(r"\bwarning\b", line, re.I)]
+    built = modinfo(text)
+    for name in modules.sources():
+        fields = built.get(name)
+        if fields is None:
+            found.append(f"{name}.ko was not built")
+            continue
+        if fields.get("name") != [name]:
+            found.append(f"{name}: modinfo has the name {fields.get('name')}")
+        if fields.get("license") != ["GPL"]:
+            found.append(f"{name}: modinfo has the license {fields.get('license')}")
+        if not fields.get("description"):
+            found.append(f"{name}: modinfo has no description")
+        described = {parm.partition(":")[0] for parm in fields.get("parm", [])}
+        wanted = {
+            parm
+            for algorithm, owner in modules.owners().items()
+            if owner == name
+            for parm in modules.parameters(algorithm)
+        }
+        if described != wanted:
+            found.append(f"{name}: parameters {sorted(wanted)}, described {sorted(described)}")
+    return found
+
+
+def build(name: str, compiler: str) -> list[str]:
+    """Build every module in suite `name`; what is wrong, nothing if all is well."""
+    with tempfile.TemporaryDirectory(prefix="longfat-matrix-") as directory:
+        for path in modules.files():
+            copy = Path(directory, path.relative_to(modules.ROOT))
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, copy)
+        clang = compiler == "clang"
+        script = (CLANG if clang else "") + BUILD.replace("@CC@", "CC=clang" if clang else "")
+        # Copied inside too: what root builds there, we could not remove here.
+        result = suite.run(
+            name,
+            "cp -r /mnt/src /src && set -e\n" + script,
+            binds=[(Path(directory), "/mnt/src")],
+            timeout=600,
+        )
+    return faults(result.returncode, result.stdout)
+
+
+def results(name: str) -> list[str]:
+    """Build for suite `name`: each compiler's result as KTAP, number left as "@"."""
+    try:
+        what = f"{name} {suite.kernel(name)}"
+        out = []
+        for compiler in COMPILERS:
+            found = build(name, compiler)
+            verdict = "not ok" if found else "ok"
+            out.append(
+                "\n".join([*(f"# {line}" for line in found), f"{verdict} @ - {what} {compiler}"])
+            )
+        return out
+    except suite.Unavailable as error:
+        return [f"ok @ - {name} {compiler} # SKIP {error}" for compiler in COMPILERS]
+    except LabError as error:
+        said = "\n".join(f"# {line}" for line in str(error).splitlines())
+        return [f"{said}\nnot ok @ - {name} {compiler}" for compiler in COMPILERS]
+
+
+def main(names: list[str]) -> int:
+    print("KTAP version 1", f"1..{len(names) * len(COMPILERS)}", sep="\n", flush=True)
+    every = []
+    with ThreadPoolExecutor(2) as pool:
+        for found in pool.map(results, names):
+            for text in found:
+                every.append(text)
+                print(text.replace("ok @", f"ok {len(every)}"), flush=True)
+    if any("not ok @" in text for text in every):
+        return 1
+    return 4 if all(" # SKIP " in text for text in every) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or list(suite.SUITES)))

@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command line: what it answers, and its exit status."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from conftest import Toml
+from rich.console import Console
+
+from lab import cli, process, result, runner
+from lab.errors import LabError
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMANDS = (
+    "run table plot page summarise bench iperf3 check kunit build clean".split()  # all of them
+)
+
+
+class Answer(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+# Runs the command line in this process.
+Longfat = Callable[..., Answer]
+
+
+@pytest.fixture
+def longfat(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Longfat:
+    def call(*arguments: object) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["longfat", *map(str, arguments)])
+        status = 0
+        try:
+            cli.main()
+        except SystemExit as error:
+            assert error.code is None or isinstance(error.code, int)
+            status = error.code or 0
+        said = capsys.readouterr()
+        return Answer(status, said.out, said.err)
+
+    return call
+
+
+@pytest.fixture
+def results(tmp_path: Path) -> list[Path]:
+    from test_report import run
+
+    paths = [tmp_path / f"{cc}.json" for cc in ("foo", "reno")]
+    for path in paths:
+        result.write(run(path.stem), path)
+    return paths
+
+
+def test_help(longfat: Longfat) -> None:
+    answer = longfat("--help")
+    assert answer.status == 0
+    for command in COMMANDS:
+        assert command in answer.out
+
+
+def test_without_arguments_it_helps(longfat: Longfat) -> None:
+    answer = longfat()
+    assert answer.status in (0, 2)
+    assert "summarise" in answer.out + answer.err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_a_command(longfat: Longfat, command: str) -> None:
+    answer = longfat(command, "--help")
+    assert answer.status == 0
+    assert "Usage:" in answer.out and command in answer.out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["nosuch"],
+        ["--nosuch"],
+        ["run"],
+        ["run", "--nosuch"],
+        ["run", "x.toml", "--seed", "one"],
+        ["run", "x.toml", "--jobs"],
+        ["table"],
+        ["page", "x.json"],
+        ["clean", "x"],
+    ],
+)
+def test_wrong_command_line(longfat: Longfat, arguments: list[str]) -> None:
+    answer = longfat(*arguments)
+    assert answer.status == 2
+    assert "Traceback" not in answer.err
+    assert "Error: " in answer.err
+
+
+def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> None:
+    bad = tmp_path / "bad.toml"
+    bad.write_text(toml(cc='cc = "renno"'))
+    for arguments, words in (
+        (["run", bad], f"longfat: {bad}: flow[0].cc: no congestion control 'renno'; valid: "),
+        (["run", tmp_path / "none.toml"], "none.toml: cannot be read"),
+        (["run", ROOT / "tests/scenarios/demo.toml", "--backend", "x"], "valid: uml, vm, host"),
+        (["table", tmp_path / "none.json"], "is not a result file"),
+        (["plot", bad], "is not a result file"),
+        (["page", bad, "-o", tmp_path / "x.html"], "is not a result file"),
+        (["summarise", bad, "-o", tmp_path / "out"], "is not a result file"),
+        (["iperf3", bad], "no congestion control 'renno'"),
+        (["check", "nosuch"], "no suite nosuch; valid: "),
+    ):
+        answer = longfat(*arguments)
+        assert answer.status == 1, arguments
+        assert words in answer.err, arguments
+        assert answer.err.startswith("longfat: ")
+        assert "Traceback" not in answer.err
+        assert answer.out == ""
+
+
+def test_nothing_is_prepared_for_a_wrong_scenario(
+    longfat: Longfat, tmp_path: Path, toml: Toml, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The kernel is built after everything was checked, not before."""
+
+    def prepared(*_: object) -> None:
+        raise AssertionError("prepared")
+
+    monkeypatch.setattr("lab.cli.Uml.prepare", prepared)
+    good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
+    good.write_text(toml())
+    bad.write_text(toml(cc='cc = "renno"'))
+    assert longfat("run", good, bad, "-o", tmp_path / "out").status == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), process.Cancelled("cancelled")])
+def test_interrupted(
+    longfat: Longfat,
+    results: list[Path],
+    monkeypatch: pytest.MonkeyPatch,
+    error: BaseException,
+) -> None:
+    def stop(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(result, "read", stop)
+    answer = longfat("table", *results)
+    assert answer.status == 130
+    assert "interrupted" in answer.err and "Traceback" not in answer.err
+
+
+def test_a_bug_is_not_hidden(
+    longfat: Longfat, results: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def bug(_: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr(result, "read", bug)
+    with pytest.raises(ZeroDivisionError):
+        longfat("table", *results)
+
+
+def test_message_is_not_markup(
+    longfat: Longfat, results: list[Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(_: object) -> None:
+        raise LabError("flow[0].cc and [bold]")
+
+    monkeypatch.setattr(result, "read", fail)
+    assert "flow[0].cc and [bold]" in longfat("table", *results).err
+
+
+def test_table(longfat: Longfat, results: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cli, "console", Console(width=200))
+    answer = longfat("table", *results, "--flows")
+    assert answer.status == 0
+    assert answer.out.count("a title") == 1
+    assert "foo" in answer.out and "test-foo, seed 7" in answer.out
+    assert "reno" in answer.out and "test-reno, seed 7" in answer.out
+
+
+def test_plot(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
+    answer = longfat("plot", *results, "-o", tmp_path / "out")
+    assert answer.status == 0
+    assert answer.out.split() == [
+        str(tmp_path / "out" / name) for name in ("cwnd.svg", "goodput.svg", "rtt.svg", "queue.svg")
+    ]
+
+
+def test_page(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
+    page = tmp_path / "new/page.html"
+    assert longfat("page", *results, "-o", page, "--title", "a title").status == 0
+    assert "<h1>a title</h1>" in page.read_text()
+
+
+def test_summarise(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
+    assert longfat("summarise", *results, "-o", tmp_path / "out").status == 0
+    small = result.read(tmp_path / "out/foo.json")
+    assert "queue" not in small
+    answer = longfat("table", tmp_path / "out/foo.json", "--flows")
+    assert answer.status == 0 and "foo" in answer.out
+    answer = longfat("plot", tmp_path / "out/foo.json", "-o", tmp_path)
+    assert answer.status == 1 and "foo" in answer.err
+
+
+def test_jobs_for(tmp_path: Path, toml: Toml) -> None:
+    path = tmp_path / "x.toml"
+    path.write_text(toml(top="seeds = [1, 5]", rest='[vary]\n"flow.0.cc" = ["reno", "cubic"]'))
+    found = cli._load([path])
+    assert [job.path.name for job in runner.jobs_for(found, None, tmp_path)] == [
+        "x-reno-s1.json",
+        "x-reno-s5.json",
+        "x-cubic-s1.json",
+        "x-cubic-s5.json",
+    ]
+    assert [job.seed for job in runner.jobs_for(found, [9], tmp_path)] == [9, 9]
+
+
+def test_no_two_runs_write_one_file(longfat: Longfat, tmp_path: Path, toml: Toml) -> None:
+    """Two scenario files of one name, in different directories."""
+    paths = [tmp_path / d / "x.toml" for d in ("a", "b")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text(toml())
+    with pytest.raises(LabError, match=r"x-s1\.json"):
+        runner.jobs_for(cli._load(paths), None, tmp_path)
+    with pytest.raises(LabError, match=r"x-s3\.json"):
+        runner.jobs_for(cli._load(paths[:1]), [3, 3], tmp_path)
+
+
+def test_as_a_program(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    done = subprocess.run(
+        [sys.executable, "-m", "lab", "table", str(tmp_path / "none.json")],
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith("longfat: ") and "Traceback" not in done.stderr
+    assert done.stdout == ""

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What modules are called and what they take, read from their sources."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lab import modules
+
+
+def test_names(tree: Path) -> None:
+    assert modules.sources() == {"tcp_foo": tree / "tcp_foo.c"}
+    assert modules.owners() == {"foo": "tcp_foo"}
+    assert modules.algorithms() == modules.IN_TREE | {"foo"}
+
+
+def test_several_in_one_module(tree: Path) -> None:
+    (tree / "tcp_two.c").write_text('\t.name = "two",\n.name\t= "two-ecn",\n// .name = "no",\n')
+    assert modules.owners() == {"foo": "tcp_foo", "two": "tcp_two", "two-ecn": "tcp_two"}
+
+
+def test_parameters(tree: Path) -> None:
+    assert modules.parameters("foo") == {"beta", "gentle", "mode"}
+
+
+@pytest.mark.parametrize("name", ["bar", "cubic", "tcp_foo", ""])
+def test_no_such_module(tree: Path, name: str) -> None:
+    with pytest.raises(ValueError, match=r"no module of ours is .*; valid: foo"):
+        modules.parameters(name)
+
+
+def test_files(tree: Path) -> None:
+    assert modules.files() == [
+        tree / "tcp_foo.c",
+        tree / "Kbuild",
+        tree / "include/longfat/growth.h",
+    ]
+    (tree / "tests/kunit/a_kunit.c").write_text("")
+    (tree / "tests/kunit/Kbuild").write_text("")
+    assert set(modules.files(tests=True)) - set(modules.files()) == {
+        tree / "tests/kunit/a_kunit.c",
+        tree / "tests/kunit/Kbuild",
+    }
+
+
+@pytest.mark.parametrize("file", ["tcp_foo.c", "Kbuild", "include/longfat/growth.h"])
+def test_source_hash_is_of_everything_that_is_built(tree: Path, file: str) -> None:
+    before = modules.source_hash()
+    assert modules.source_hash() == before
+    (tree / file).write_text((tree / file).read_text() + "\n")
+    assert modules.source_hash() != before
+
+
+def test_ours_can_be_loaded_by_name() -> None:
+    """The kernel autoloads the algorithm X from the module tcp_X."""
+    assert modules.owners()
+    for name, module in modules.owners().items():
+        assert module == f"tcp_{name}" or f"tcp_{name}" not in modules.sources()
+    for module in modules.sources():
+        assert module.removeprefix("tcp_") in modules.owners()
+        assert modules.parameters(module.removeprefix("tcp_"))

@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The plan of a run: what the setup script does, and what the traffic is.
+
+The script is run with stubs in place of ip and tc, so what is looked at is what
+they would have been told.
+"""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import One
+
+from lab import plan
+from lab.errors import LabError
+from lab.scenario import Scenario
+
+STUB = """#!/bin/sh
+{ printf %s "${0##*/}"; printf '\\037%s' "$@"; echo; } >>"$LOG"
+"""
+
+# The commands of a plan's setup script, each a list of words.
+Commands = Callable[[plan.Plan], list[list[str]]]
+
+UDP = '[[udp]]\nrate = "8mbit"\nrtt = "50ms"\nsize = 500\n'
+SHORT = '[[short]]\ncc = "foo"\nrtt = "30ms"\nper_second = 2.5\nmean_size = "10kB"\n'
+
+
+@pytest.fixture
+def commands(tmp_path: Path) -> Commands:
+    bin_ = tmp_path / "stubs"
+    bin_.mkdir()
+    for name in ("ip", "tc", "ethtool", "sysctl"):
+        (bin_ / name).write_text(STUB)
+        (bin_ / name).chmod(0o755)
+    log = tmp_path / "commands"
+
+    def run(made: plan.Plan) -> list[list[str]]:
+        log.write_text("")
+        script = tmp_path / "setup.sh"
+        script.write_text(made.setup)
+        subprocess.run(["/bin/sh", "-n", str(script)], check=True)
+        # An empty working directory: nothing may be written there by accident.
+        cwd = tmp_path / "cwd"
+        cwd.mkdir(exist_ok=True)
+        subprocess.run(
+            ["/bin/sh", str(script)],
+            env={"PATH": str(bin_), "LOG": str(log)},
+            cwd=cwd,
+            check=True,
+        )
+        assert not list(cwd.iterdir())
+        return [line.split("\037") for line in log.read_text().splitlines()]
+
+    return run
+
+
+def make(scenario: Scenario, seed: int = 1, *, seeded: bool = True) -> plan.Plan:
+    return plan.make(scenario, seed, prefix="lf", seeded=seeded)
+
+
+def qdiscs(commands: list[list[str]]) -> dict[tuple[str, str], list[list[str]]]:
+    """(namespace, device) -> what was added there, in order."""
+    found: dict[tuple[str, str], list[list[str]]] = {}
+    for command in commands:
+        if command[0] == "tc":
+            assert command[1] == "-n" and command[3:6] == ["qdisc", "add", "dev"]
+            found.setdefault((command[2], command[6]), []).append(command[7:])
+    return found
+
+
+def spaces(commands: list[list[str]]) -> list[str]:
+    return [c[3] for c in commands if c[:3] == ["ip", "netns", "add"]]
+
+
+def sysctls(commands: list[list[str]], ns: str) -> dict[str, str]:
+    """What ends up set in a namespace."""
+    return dict(
+        c[6].split("=", 1)
+        for c in commands
+        if c[:6] == ["ip", "netns", "exec", ns, "sysctl", "-qw"]
+    )
+
+
+def directives(made: plan.Plan, kind: str) -> list[list[str]]:
+    """The words of the traffic's lines of one kind."""
+    return [w[1:] for w in map(str.split, made.traffic.splitlines()) if w[0] == kind]
+
+
+def starts(made: plan.Plan) -> list[float]:
+    return [float(words[6]) for words in directives(made, "tcp")]
+
+
+def test_each_entry_has_a_namespace_of_its_own(one: One, commands: Commands) -> None:
+    second = '[[flow]]\ncc = "foo"\nrtt = "80ms"\ncount = 2\n'
+    made = make(one(rest=second + UDP + SHORT))
+    did = commands(made)
+    assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-s1", "lf-s2", "lf-s3"]
+    sources = [
+        (words[0], words[2])
+        for words in map(str.split, made.traffic.splitlines())
+        if words[0] in ("tcp", "udp", "short")
+    ]
+    assert sources == [
+        ("tcp", "lf-s0"),
+        ("tcp", "lf-s1"),
+        ("tcp", "lf-s1"),
+        ("udp", "lf-s2"),
+        ("short", "lf-s3"),
+    ]
+    addresses = [c[5] for c in did if c[3:5] == ["addr", "add"]]
+    assert len(set(addresses)) == len(addresses)
+
+
+def test_rtt_is_all_on_the_way_back(one: One, commands: Commands) -> None:
+    """One delay for each sender, on the router's port towards it, and no other."""
+    did = qdiscs(commands(make(one(rtt='rtt = "120ms"', rest=UDP + SHORT))))
+    delays = {
+        where: words[words.index("delay") + 1]
+        for where, added in did.items()
+        for words in added
+        if "delay" in words
+    }
+    assert delays == {
+        ("lf-r", "port0"): "120000.000us",
+        ("lf-r", "port1"): "50000.000us",
+        ("lf-r", "port2"): "30000.000us",
+    }
+    for where in delays:
+        # Far above any BDP: the delay never drops.
+        assert int(did[where][0][-1]) >= 10**6
+
+
+def test_ports_lead_to_their_senders(one: One, commands: Commands) -> None:
+    did = commands(make(one(rest=UDP)))
+    wires = [c for c in did if c[:3] == ["ip", "link", "add"]]
+    # ip link add name A netns NS type veth peer name B netns NS
+    ends = {(c[6], c[4], c[13], c[11]) for c in wires}
+    assert ends == {
+        ("lf-r", "bottleneck", "lf-d", "eth0"),
+        ("lf-s0", "eth0", "lf-r", "port0"),
+        ("lf-s1", "eth0", "lf-r", "port1"),
+    }
+
+
+def test_no_delay_without_an_rtt(one: One, commands: Commands) -> None:
+    did = qdiscs(commands(make(one(rtt='rtt = "0s"'))))
+    assert ("lf-r", "port0") not in did
+
+
+def test_senders_pace_and_never_delay(one: One, commands: Commands) -> None:
+    did = qdiscs(commands(make(one(rest=UDP + SHORT))))
+    assert [did[(f"lf-s{i}", "eth0")] for i in range(3)] == [[["root", "fq"]]] * 3
+
+
+def test_without_pacing_only_udp_has_fq(one: One, commands: Commands) -> None:
+    did = qdiscs(commands(make(one(rest=UDP + SHORT + "[host]\npacing = false"))))
+    assert [did[(f"lf-s{i}", "eth0")][0][1] for i in range(3)] == ["pfifo", "fq", "pfifo"]
+
+
+def test_fifo_bottleneck(one: One, commands: Commands) -> None:
+    """The link's rate to the bit, without the Ethernet header, and the buffer in packets."""
+    did = qdiscs(commands(make(one(rate='rate = "10mbit"', buffer='buffer = "77p"'))))
+    (words,) = did[("lf-r", "bottleneck")]
+    assert " ".join(words) == "root netem rate 10000000bit -14 limit 77"
+    assert not any(ns == "lf-d" for ns, _ in did)
+
+
+@pytest.mark.parametrize("ecn", [False, True])
+@pytest.mark.parametrize("aqm", ["red", "fq_codel"])
+def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> None:
+    did = commands(
+        make(
+            one(
+                buffer='buffer = "90p"',
+                link=f'mtu = 1000\naqm = "{aqm}"\necn = {str(ecn).lower()}',
+            )
+        )
+    )
+    root, child = qdiscs(did)[("lf-r", "bottleneck")]
+    # A full packet and its Ethernet header in the time of the packet at the link's rate.
+    assert root[:6] == ["root", "handle", "1:", "tbf", "rate", "10140000bit"]
+    assert child[:2] == ["parent", "1:1"] and child[4] == aqm
+    value = dict(zip(child[5::2], child[6::2], strict=False))
+    if aqm == "red":
+        assert int(value["limit"]) == 90 * 1014
+        assert 0 < int(value["min"]) < int(value["max"]) < int(value["limit"])
+        assert ("ecn" in child) is ecn
+    else:
+        assert int(value["limit"]) == 90
+        assert child[-1] == ("ecn" if ecn else "noecn")
+    for ns in ("lf-s0", "lf-d"):
+        assert sysctls(did, ns)["net.ipv4.tcp_ecn"] == str(int(ecn))
+
+
+def test_no_impaired_hop_unless_asked_for(one: One, commands: Commands) -> None:
+    made = make(one())
+    assert "lf-w" not in spaces(commands(made))
+    assert not directives(made, "link")
+    assert directives(made, "queue") == [["lf-r", "bottleneck"]]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ('loss = "0.01%"', "loss 0.010000000%"),
+        ("loss = 1e-7", "loss 0.000010000%"),
+        ("duplicate = 0.5", "duplicate 50.000000000%"),
+        # netem reorders only what it delays
+        ("reorder = 0.25", "delay 1000.000us reorder 25.000000000%"),
+        ('jitter = "2ms"', "delay 2000.000us 2000.000us"),
+    ],
+)
+def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> None:
+    made = make(one(link=line), 7)
+    did = commands(made)
+    assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-w"]
+    (netem,) = qdiscs(did)[("lf-w", "east")]
+    assert " ".join(netem) == f"root netem limit 1000000 {words} seed 7"
+    # Behind the bottleneck, which is as it was.
+    assert qdiscs(did)[("lf-r", "bottleneck")] == [
+        "root netem rate 10000000bit -14 limit 100".split()
+    ]
+    assert directives(made, "link") == [["lf-w", "east"]]
+
+
+def test_seed_is_for_a_netem_that_knows_it(one: One) -> None:
+    scenario = one(link="loss = 0.1")
+    assert "seed 7" in make(scenario, 7).setup
+    assert "seed" not in make(scenario, 7, seeded=False).setup
+    assert make(scenario, 7, seeded=False).setup == make(scenario, 8, seeded=False).setup
+    assert make(scenario, 7).setup.replace("seed 7", "seed 8") == make(scenario, 8).setup
+
+
+def test_seed_changes_nothing_where_nothing_is_random(one: One) -> None:
+    scenario = one(flow="count = 5\nparallel = 2", rest=UDP)
+    assert make(scenario, 1) == make(scenario, 2)
+
+
+def test_seed_varies_start_times_if_jitter_is_given(one: One) -> None:
+    scenario = one(flow='count = 50\nstart = "2s"\njitter = "3s"')
+    first, second = starts(make(scenario, 1)), starts(make(scenario, 2))
+    assert first == starts(make(scenario, 1))
+    assert not set(first) & set(second)
+    assert len(set(first)) == 50
+    for drawn in (first, second):
+        assert all(2 <= start <= 5 for start in drawn)
+        # They fill the interval, they are not next to each other.
+        assert max(drawn) - min(drawn) > 2
+    assert make(scenario, 1).setup == make(scenario, 2).setup
+
+
+def test_parallel_connections_start_together_and_are_one_flow(one: One) -> None:
+    made = make(one(flow='count = 2\nparallel = 3\njitter = "1s"'))
+    assert made.flows == {0: (0, 0), 1: (0, 0), 2: (0, 0), 3: (0, 1), 4: (0, 1), 5: (0, 1)}
+    drawn = starts(made)
+    assert len(set(drawn[:3])) == len(set(drawn[3:])) == 1
+    assert drawn[0] != drawn[3]
+
+
+def test_ids_and_ports_are_different(one: One) -> None:
+    made = make(one(flow="count = 3\nparallel = 2", rest=UDP + SHORT))
+    lines = [w for k in ("tcp", "udp", "short") for w in directives(made, k)]
+    assert [int(w[0]) for w in lines] == list(range(8))
+    assert len({w[4] for w in lines}) == 8
+    assert {w[2] for w in lines} == {"lf-d"}
+    assert (made.udp, made.short) == ({6: 0}, {7: 0})
+
+
+def test_tcp_directive(one: One) -> None:
+    flow = 'start = "1s"\nduration = "2.5s"\nbytes = "1MB"\nsocket_buffer = "64KiB"\n'
+    made = make(one(cc='cc = "foo"', flow=flow + 'on = "1s"\noff = "500ms"'))
+    (words,) = directives(made, "tcp")
+    assert words[5] == "foo"
+    assert [float(w) for w in words[6:]] == [1, 3.5, 10**6, 65536, 65536, 1, 0.5]
+
+
+def test_a_flow_ends_with_the_run(one: One) -> None:
+    made = make(one(flow='start = "9s"\nduration = "5s"'))
+    assert [float(w) for w in directives(made, "tcp")[0][6:8]] == [9, 10]
+
+
+def test_udp_directive(one: One) -> None:
+    made = make(one(rest=UDP + 'start = "1s"\non = "1s"\noff = "2s"'))
+    (words,) = directives(made, "udp")
+    # rate in bytes per second
+    assert [float(w) for w in words[5:]] == [10**6, 500, 1, 10, 1, 2]
+
+
+def test_short_directive(one: One) -> None:
+    scenario = one(rest=SHORT)
+    (words,) = directives(make(scenario, 1), "short")
+    assert words[5] == "foo"
+    assert [float(w) for w in words[6:10]] == [0, 10, 2.5, 10**4]
+    seeds = {directives(make(scenario, seed), "short")[0][10] for seed in (1, 1, 2, 3)}
+    assert len(seeds) == 3
+
+
+def test_times_of_the_run(one: One) -> None:
+    made = make(one(top='sample = "50ms"\nqueue_sample = "5ms"'))
+    got = [directives(made, kind) for kind in ("end", "sample", "qsample")]
+    assert [float(words[0][0]) for words in got] == [10, 0.05, 0.005]
+
+
+def test_batches_are_cut_before_the_wire(one: One, commands: Commands) -> None:
+    """A buffer in packets counts a batch as one: only senders may make batches."""
+    did = commands(make(one(link="loss = 0.1")))
+    gso = {
+        (c[3], c[6]): c[c.index("gso") + 1]
+        for c in did
+        if c[:3] == ["ip", "netns", "exec"] and c[4] == "ethtool"
+    }
+    assert {where for where, state in gso.items() if state == "on"} == {("lf-s0", "eth0")}
+    assert {where for where, state in gso.items() if state == "off"} == {
+        ("lf-r", "bottleneck"),
+        ("lf-w", "west"),
+        ("lf-w", "east"),
+        ("lf-d", "eth0"),
+        ("lf-r", "port0"),
+    }
+    assert all("tso off" in " ".join(c) and "gro off" in " ".join(c) for c in did if "ethtool" in c)
+    off = commands(make(one(rest="[host]\noffload = false")))
+    assert not any("on" in c for c in off if "ethtool" in c)
+
+
+def test_mtu_everywhere(one: One, commands: Commands) -> None:
+    did = commands(make(one(link="mtu = 1040\nloss = 0.1")))
+    devices = [c for c in did if c[3:5] == ["link", "set"] and c[5] != "lo"]
+    assert len(devices) == 6
+    assert all(c[c.index("mtu") + 1] == "1040" for c in devices)
+
+
+def test_host_settings(one: One, commands: Commands) -> None:
+    did = commands(
+        make(
+            one(
+                rest="[host]\ntimestamps = false\nsack = false\n"
+                '[host.sysctl]\n"net.ipv4.tcp_sack" = 1\n"net.ipv4.tcp_reordering" = "3"'
+            )
+        )
+    )
+    for ns in ("lf-s0", "lf-d"):
+        have = sysctls(did, ns)
+        assert have["net.ipv4.tcp_timestamps"] == "0"
+        assert have["net.ipv4.tcp_no_metrics_save"] == "1"
+        # The file's own settings come last.
+        assert have["net.ipv4.tcp_sack"] == "1"
+        assert have["net.ipv4.tcp_reordering"] == "3"
+
+
+@pytest.mark.parametrize("value", ["a'b", "'; echo >pwned; '", "$(echo >pwned)", 'x" y', "a\\b"])
+def test_a_setting_is_data(one: One, commands: Commands, value: str) -> None:
+    """Whatever a scenario says, the shell sees one word."""
+    scenario = one()
+    host = scenario.host.model_copy(update={"sysctl": {"net.x": value}})
+    did = commands(make(scenario.model_copy(update={"host": host})))
+    assert sysctls(did, "lf-s0")["net.x"] == value
+
+
+def test_socket_buffers_hold_what_is_in_flight(one: One, commands: Commands) -> None:
+    scenario = one(rate='rate = "1gbit"', rtt='rtt = "120ms"', buffer='buffer = "1bdp"')
+    have = sysctls(commands(make(scenario)), "lf-d")
+    for name in ("rmem", "wmem"):
+        limit = int(have[f"net.ipv4.tcp_{name}"].split()[2])
+        assert 4 * scenario.bdp < limit < 2**31
+    vast = one(rate='rate = "100gbit"', rtt='rtt = "10s"')
+    have = sysctls(commands(make(vast)), "lf-d")
+    assert have["net.ipv4.tcp_rmem"].split()[2] == str(2**31 - 1)
+
+
+def test_prefix_begins_every_namespace(one: One, commands: Commands) -> None:
+    made = plan.make(one(link="loss = 0.1"), 1, prefix="lf4711", seeded=False)
+    assert all(ns.startswith("lf4711-") for ns in spaces(commands(made)))
+    assert "lf4711-w east" in made.traffic
+
+
+def test_too_many_entries(one: One) -> None:
+    entry = '[[flow]]\ncc = "reno"\nrtt = "1ms"\n'
+    assert make(one(rest=entry * 199)).setup.count("ip netns add") == 202
+    with pytest.raises(LabError, match="one: at most 200"):
+        make(one(rest=entry * 200))

@@ -1,0 +1,412 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From what a run left to its result file."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import One
+
+from lab import plan, result
+from lab.errors import LabError
+from lab.scenario import Scenario
+
+# A finished run directory with these samples, as lines.
+Run = Callable[..., Path]
+
+
+@pytest.fixture
+def finished(tmp_path: Path) -> Run:
+    def make(*samples: str, log: str = "[    1.000000] eth0: up\n", **files: str) -> Path:
+        path = tmp_path / "run"
+        path.mkdir(exist_ok=True)
+        text = "".join(f"{line}\n" for line in samples)
+        content = {"samples": text, "log": log, "kernel": "6.12.1\n", "status": "0\n", **files}
+        for name, what in content.items():
+            (path / name).write_text(what)
+        return path
+
+    return make
+
+
+def made(scenario: Scenario, path: Path) -> dict[str, Any]:
+    return result.make(scenario, 3, "uml", plan.make(scenario, 3, prefix="lf", seeded=True), path)
+
+
+def flow(
+    t: float,
+    ident: int = 0,
+    *,
+    received: int = 0,
+    retrans: int = 0,
+    ce: int = 0,
+    rtt: int = 20000,
+    cwnd: int = 10,
+    ssthresh: int = 2**31 - 1,
+) -> str:
+    return f"f {t:.9f} {ident} {cwnd} {ssthresh} {rtt} 20000 {retrans} {received} {ce} 1000000"
+
+
+def queue(t: float, *, backlog: int = 0, packets: int = 0, drops: int = 0, sent: int = 0) -> str:
+    return f"q {t:.9f} {backlog} {packets} {drops} {sent} {sent * 1514} 0"
+
+
+# --- the arithmetic
+
+
+@pytest.mark.parametrize(
+    ("percent", "value"), [(0, 15), (5, 15), (30, 20), (40, 20), (50, 35), (99, 50), (100, 50)]
+)
+def test_nearest_rank(percent: float, value: float) -> None:
+    assert result.percentile([35, 20, 15, 50, 40], percent) == value
+
+
+def test_percentile_is_a_value_with_as_many_below() -> None:
+    for n in range(1, 60):
+        values = [float(x * x) for x in range(n)]
+        for percent in (1, 25, 50, 75, 90, 95, 99, 100):
+            got = result.percentile(values[::-1], percent)
+            assert got is not None
+            at = values.index(got)
+            assert 100 * (at + 1) >= percent * n
+            assert 100 * at < percent * n
+
+
+def test_percentile_of_nothing() -> None:
+    assert result.percentile([], 50) is None
+    assert set(result.spread([], 3).values()) == {None}
+
+
+def test_spread() -> None:
+    assert result.spread([0.0, 1.0, 2.0, 3.00049], 3) == {
+        "mean": 1.5,
+        "p50": 1.0,
+        "p95": 3.0,
+        "p99": 3.0,
+        "max": 3.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("values", "index"),
+    [
+        ([5.0], 1),
+        ([7.0, 7.0, 7.0], 1),
+        ([1.0, 0.0, 0.0, 0.0], 0.25),
+        ([1.0, 3.0], 0.8),
+        ([0.0], None),
+    ],
+)
+def test_jain(values: list[float], index: float | None) -> None:
+    assert result.jain(values) == pytest.approx(index)
+
+
+def test_jain_does_not_depend_on_the_unit() -> None:
+    values = [1.0, 2.0, 5.0]
+    assert result.jain(values) == pytest.approx(result.jain([x * 1e9 for x in values]))
+
+
+# --- a run
+
+
+def test_goodput_from_samples(one: One, finished: Run) -> None:
+    """From warm-up to the end, no more and no less."""
+    rows = [flow(t / 10, received=125000 * t if t < 20 else 250000 * t) for t in range(101)]
+    out = made(one(top='warmup = "2s"'), finished(*rows))
+    assert out["flows"][0]["received_bytes"] == 250000 * 80
+    assert out["flows"][0]["goodput_bps"] == 20_000_000
+    assert out["summary"]["goodput_bps"] == 20_000_000
+    assert out["summary"]["utilisation"] == pytest.approx(20 / (10 * 1448 / 1500), abs=1e-6)
+
+
+def test_goodput_is_of_the_time_in_which_the_flow_was_active(one: One, finished: Run) -> None:
+    rows = [flow(t / 10, received=100000 * (t - 40)) for t in range(40, 61)]
+    out = made(one(flow='start = "4s"\nduration = "2s"'), finished(*rows))
+    assert out["flows"][0]["goodput_bps"] == 8_000_000
+
+
+def test_goodput_of_a_flow_that_ended_with_the_warmup(one: One, finished: Run) -> None:
+    """lfgen samples a flow when it stops, and again with all others at that time."""
+    rows = [flow(t / 10, received=1000 * t) for t in range(21)]
+    scenario = one(top='warmup = "2s"', flow='duration = "2s"')
+    out = made(scenario, finished(*rows, flow(2.0, received=20000)))
+    assert out["flows"][0]["goodput_bps"] == 0
+
+
+def test_goodput_of_parallel_connections_adds_up(one: One, finished: Run) -> None:
+    rows = [flow(t, i, received=(i + 1) * 125000 * t) for t in (0, 10) for i in range(4)]
+    out = made(one(flow="count = 2\nparallel = 2"), finished(*rows))
+    assert [f["goodput_bps"] for f in out["flows"]] == [3_000_000, 7_000_000]
+    assert [len(f["connections"]) for f in out["flows"]] == [2, 2]
+    assert out["summary"]["jain"] == pytest.approx(100 / (2 * 58), abs=1e-6)
+
+
+def test_a_flow_that_never_ran(one: One, finished: Run) -> None:
+    out = made(one(), finished(queue(0), queue(10)))
+    assert out["flows"][0]["goodput_bps"] == 0
+    assert out["flows"][0]["rtt_ms"]["p50"] is None
+    assert out["summary"]["jain"] is None
+
+
+def test_loss_is_dropped_over_offered_after_warmup(one: One, finished: Run) -> None:
+    rows = [
+        queue(0),
+        queue(1.99, drops=50, sent=1000),
+        queue(2, drops=100, sent=1000),
+        queue(10, drops=130, sent=10970),
+    ]
+    out = made(one(top='warmup = "2s"'), finished(*rows))
+    assert out["summary"]["dropped"] == 30
+    assert out["summary"]["loss"] == pytest.approx(30 / 10000)
+
+
+def test_no_loss(one: One, finished: Run) -> None:
+    assert made(one(), finished(queue(0), queue(10)))["summary"]["loss"] == 0
+
+
+def test_queue_delay(one: One, finished: Run) -> None:
+    """At 10 Mbit/s 1250 bytes are a millisecond."""
+    rows = [queue(t / 100, backlog=1250 * (t // 10)) for t in range(1001)]
+    delay = made(one(top='warmup = "5s"'), finished(*rows))["summary"]["queue_delay_ms"]
+    assert (delay["p50"], delay["p95"], delay["max"]) == (75, 97, 100)
+    assert delay["mean"] == pytest.approx(74.6, abs=0.1)
+
+
+def test_counters_after_warmup(one: One, finished: Run) -> None:
+    rows = [flow(0), flow(2, retrans=5, ce=1), flow(5, retrans=6, ce=3), flow(10, retrans=25, ce=7)]
+    out = made(one(top='warmup = "2s"'), finished(*rows))
+    assert out["flows"][0]["retransmissions"] == 20
+    assert out["flows"][0]["ce_marks"] == 6
+    assert out["summary"]["retransmissions"] == 20
+
+
+def test_rtt(one: One, finished: Run) -> None:
+    rows = [flow(0, rtt=1), flow(1, rtt=0), *(flow(2 + t, rtt=(20 + t) * 1000) for t in range(5))]
+    rtt = made(one(top='warmup = "1s"'), finished(*rows))["flows"][0]["rtt_ms"]
+    assert (rtt["mean"], rtt["p50"], rtt["max"]) == (22, 22, 24)
+
+
+def test_samples_are_kept(one: One, finished: Run) -> None:
+    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7)]
+    (connection,) = made(one(), finished(*rows))["flows"][0]["connections"]
+    assert connection == {
+        "t": [0, 0.1],
+        "cwnd": [10, 20],
+        "ssthresh": [None, 15],
+        "rtt_us": [20000, 30000],
+        "received": [0, 7],
+    }
+
+
+def test_completion(one: One, finished: Run) -> None:
+    out = made(one(flow='bytes = "1MB"'), finished(flow(0), "d 1.5 0 1.25 1000000", flow(10)))
+    assert out["flows"][0]["completion_s"] == 1.25
+    assert made(one(), finished(flow(0), flow(10)))["flows"][0]["completion_s"] is None
+
+
+def test_a_flow_is_complete_when_all_its_connections_are(one: One, finished: Run) -> None:
+    scenario = one(flow='bytes = "1MB"\nparallel = 2')
+    both = [flow(t, i) for t in (0, 10) for i in (0, 1)]
+    done = ["d 1.5 0 1.25 1000000", "d 2.5 1 2.25 1000000"]
+    assert made(scenario, finished(*both, *done))["flows"][0]["completion_s"] == 2.25
+    assert made(scenario, finished(*both, done[0]))["flows"][0]["completion_s"] is None
+
+
+def test_cross_traffic(one: One, finished: Run) -> None:
+    scenario = one(
+        top='warmup = "2s"',
+        rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\n'
+        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
+    )
+    out = made(
+        scenario,
+        finished(
+            "u 0 1 0",
+            "u 2 1 1000",
+            "u 10 1 8001000",
+            "d 1 2 0.5 99999",
+            "d 3 2 0.5 10000",
+            "d 4 2 1.5 30000",
+        ),
+    )
+    assert out["udp"] == [{"udp": 0, "goodput_bps": 8_000_000}]
+    (short,) = out["short"]
+    assert (short["completed"], short["goodput_bps"]) == (2, 40000)
+    assert (short["completion_s"]["mean"], short["completion_s"]["max"]) == (1.0, 1.5)
+
+
+def test_impaired_hop(one: One, finished: Run) -> None:
+    rows = ["l 0 0 0 0 0 0 0", "l 10 0 0 7 993 0 0"]
+    out = made(one(link="loss = 0.007"), finished(*rows))
+    assert out["impaired_hop"] == {"dropped": 7, "sent": 993}
+    assert "impaired_hop" not in made(one(), finished(flow(0)))
+
+
+def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
+    scenario = one(cc='cc = "foo"', link='aqm = "red"')
+    out = made(scenario, finished(flow(0)))
+    assert (out["seed"], out["backend"], out["kernel"]) == (3, "uml", "6.12.1")
+    assert out["scenario"]["flow"][0]["cc"] == "foo"
+    assert out["scenario"]["link"]["aqm"] == "red"
+    assert out["log"] == ["eth0: up"]
+    before = out["modules"]
+    (tree / "tcp_foo.c").write_text("/* changed */\n")
+    assert made(scenario, finished(flow(0)))["modules"] != before
+
+
+def test_nothing_of_the_machine_is_in_it(one: One, finished: Run, tmp_path: Path) -> None:
+    text = json.dumps(made(one(), finished(flow(0), queue(0))))
+    for what in (str(tmp_path), os.uname().nodename, str(Path.home()) + "/"):
+        assert what not in text
+
+
+# --- runs that failed
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "WARNING: CPU: 0 PID: 1 at net/ipv4/tcp_input.c:1 tcp_ack+0x1/0x2",
+        "BUG: unable to handle page fault for address: 0000000000000000",
+        "kernel BUG at mm/slub.c:1!",
+        "Oops: 0000 [#1] PREEMPT",
+        "BUG: KASAN: slab-out-of-bounds in tcp_ack",
+        "BUG: KFENCE: use-after-free read in tcp_ack",
+        "UBSAN: shift-out-of-bounds in tcp_foo.c:1:2",
+        "general protection fault, probably for non-canonical address",
+        "WARNING: suspicious RCU usage",
+        "refcount_t: underflow; use-after-free.",
+        "rcu: INFO: rcu_sched self-detected stall on CPU",
+        "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:",
+        "watchdog: BUG: soft lockup - CPU#0 stuck for 22s!",
+        "INFO: task lfgen:12 blocked for more than 120 seconds.",
+        "Kernel panic - not syncing: Fatal exception",
+        "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+        "BUG: scheduling while atomic: lfgen/1/0x00000002",
+        "Modules linked in: tcp_foo\n[    2.0] Call Trace:",
+    ],
+)
+def test_splat(one: One, finished: Run, line: str) -> None:
+    log = f"[    1.000000] eth0: up\n[    2.000000] {line}\n"
+    with pytest.raises(LabError, match="the kernel complained") as caught:
+        made(one(), finished(flow(0), flow(10), log=log))
+    assert line.splitlines()[0] in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "tcp_foo: loading out-of-tree module taints kernel.",
+        "tcp_foo: beta=0 refused: valid is 1 to 500",
+        "IPv6: ADDRCONF(NETDEV_CHANGE): eth0: link becomes ready",
+        "sched: RT throttling activated",
+        "debugfs mounted, DEBUG on",
+    ],
+)
+def test_no_splat(one: One, finished: Run, line: str) -> None:
+    assert made(one(), finished(flow(0), log=f"[    2.000000] {line}\n"))["log"] == [line]
+
+
+@pytest.mark.parametrize("name", ["status", "samples", "log"])
+def test_missing_file(one: One, finished: Run, name: str) -> None:
+    path = finished(flow(0), out="what it said\n", console="and the console\n")
+    (path / name).unlink()
+    with pytest.raises(LabError, match=f"left no {name}") as caught:
+        made(one(), path)
+    assert "what it said" in str(caught.value) and "and the console" in str(caught.value)
+
+
+def test_empty_directory(one: One, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="left no status"):
+        made(one(), tmp_path)
+
+
+def test_error_of_the_run(one: One, finished: Run) -> None:
+    with pytest.raises(LabError, match=r"^insmod tcp_foo failed$"):
+        made(one(), finished(flow(0), error="insmod tcp_foo failed\n"))
+
+
+def test_error_of_the_generator(one: One, finished: Run) -> None:
+    with pytest.raises(LabError, match="flow 0: send: Broken pipe"):
+        made(one(), finished(flow(0), "x flow 0: send: Broken pipe"))
+
+
+@pytest.mark.parametrize("line", ["q 1.0 2", "Segmentation fault", "", "f 1.0 zero 1", "q"])
+def test_garbage_among_the_samples(one: One, finished: Run, line: str) -> None:
+    with pytest.raises(LabError):
+        made(one(), finished(flow(0), line, flow(10)))
+
+
+def test_another_algorithm_in_use(one: One, finished: Run) -> None:
+    assert made(one(cc='cc = "foo"'), finished("a 0 foo", flow(0)))
+    with pytest.raises(LabError, match="asked for foo, the kernel uses reno"):
+        made(one(cc='cc = "foo"'), finished("a 0 reno", flow(0)))
+
+
+# --- files
+
+
+def test_write_and_read(tmp_path: Path, one: One, finished: Run) -> None:
+    out = made(one(), finished(flow(0), flow(10)))
+    path = tmp_path / "new/dir/x.json"
+    result.write(out, path)
+    assert result.read(path) == out
+    assert [p.name for p in path.parent.iterdir()] == ["x.json"]
+    text = path.read_bytes()
+    result.write(dict(reversed(out.items())), path)
+    assert path.read_bytes() == text, "the order of keys is fixed"
+
+
+def test_write_is_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x.json"
+    result.write({"longfat": 1, "old": True}, path)
+    with pytest.raises(TypeError):
+        result.write({"longfat": 1, "bad": object()}, path)
+    assert result.read(path) == {"longfat": 1, "old": True}
+
+    written: list[Path] = []
+
+    def half(self: Path, text: str) -> int:
+        written.append(self)
+        self.write_bytes(text[: len(text) // 2].encode())
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", half)
+    with pytest.raises(OSError, match="No space"):
+        result.write({"longfat": 1, "new": True}, path)
+    assert written and path not in written
+    assert result.read(path) == {"longfat": 1, "old": True}
+    assert list(tmp_path.glob("*.json")) == [path], "no half file that looks like a result"
+
+
+@pytest.mark.parametrize("text", [b"", b"{", b"[]", b"1", b"{}", b'{"longfat": 99}', b"\xff"])
+def test_read_refuses(tmp_path: Path, text: bytes) -> None:
+    path = tmp_path / "x.json"
+    path.write_bytes(text)
+    with pytest.raises(LabError, match=r"x\.json: is not a result file"):
+        result.read(path)
+
+
+def test_read_nothing(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match=r"none: is not a result file"):
+        result.read(tmp_path / "none")
+
+
+def test_summarise(one: One, finished: Run) -> None:
+    rows = [flow(t / 10, received=t) for t in range(101)] + [queue(t / 100) for t in range(1001)]
+    out = made(one(), finished(*rows))
+    before = json.dumps(out)
+    small = result.summarise(out)
+    assert json.dumps(out) == before, "the result itself is unchanged"
+    assert len(json.dumps(small)) < 3000 < len(before)
+    assert small["summary"] == out["summary"]
+    assert small["flows"][0]["goodput_bps"] == out["flows"][0]["goodput_bps"]
+    assert small["longfat"] == result.SCHEMA
+    # It is tied to the very result that it is of.
+    out["flows"][0]["connections"][0]["cwnd"][50] += 1
+    assert result.summarise(out)["of"] != small["of"]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Carrying out jobs: files that are whole, and nothing left behind.
+
+The backend is one of our own that writes what a run leaves.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import io
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import One
+from rich.console import Console
+
+from lab import backends, plan, result, runner, tools
+from lab.errors import LabError
+from lab.scenario import Scenario
+
+SAMPLES = "q 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0\nf 10 0 10 9 1 1 0 1000 0 0\nq 10 0 0 0 7 0 0\n"
+
+
+class Fake(backends.Backend):
+    """Ends at once, except for the seeds that it was told to wait or fail for."""
+
+    name = "fake"
+    exact = True
+
+    def __init__(self) -> None:
+        self.fail: set[int] = set()
+        self.hang: set[int] = set()
+        self.started: list[int] = []
+        self.at_once = 0
+        self.most = 0
+        self.lock = threading.Lock()
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        pass
+
+    def prefix(self, slot: int) -> str:
+        return f"fake{slot}"
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        slot: int,
+        *,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+    ) -> None:
+        with self.lock:
+            self.started.append(seed)
+            self.at_once += 1
+            self.most = max(self.most, self.at_once)
+        try:
+            while seed in self.hang:
+                if cancel.wait(0.02):
+                    raise LabError("cancelled")
+            time.sleep(0.02)
+        finally:
+            with self.lock:
+                self.at_once -= 1
+        log = "WARNING: broken\n" if seed in self.fail else "fine\n"
+        for name, text in (("samples", SAMPLES), ("log", log), ("kernel", "6\n"), ("status", "0")):
+            (run / name).write_text(text)
+
+
+@pytest.fixture
+def backend(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    (programs / "lfgen").write_text("")
+    monkeypatch.setattr(tools, "programs", lambda: programs)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(scratch))
+    return Fake()
+
+
+def run(jobs: list[runner.Job], backend: Fake, workers: int = 2) -> None:
+    console = Console(file=io.StringIO())
+    runner.run(jobs, backend, workers=workers, timeout=60, console=console)
+
+
+def nothing_left(tmp_path: Path) -> bool:
+    return not list((tmp_path / "scratch").iterdir()) and not any(
+        thread.name.startswith("ThreadPool") for thread in threading.enumerate()
+    )
+
+
+def test_a_result_for_each_job(one: One, backend: Fake, tmp_path: Path) -> None:
+    jobs = runner.jobs_for([one()], [1, 2, 3, 4, 5], tmp_path / "out")
+    run(jobs, backend)
+    assert sorted(backend.started) == [1, 2, 3, 4, 5]
+    assert backend.most <= 2
+    names = sorted(p.name for p in (tmp_path / "out").iterdir())
+    assert names == [f"one-s{seed}.json" for seed in range(1, 6)]
+    for job in jobs:
+        data = result.read(job.path)
+        assert (data["seed"], data["backend"]) == (job.seed, "fake")
+        assert (job.reached, job.packets) == (10, 7)
+    assert nothing_left(tmp_path)
+
+
+def test_a_failure_ends_the_others(one: One, backend: Fake, tmp_path: Path) -> None:
+    backend.fail, backend.hang = {1}, {2, 3}
+    jobs = runner.jobs_for([one()], [1, 2, 3, 4], tmp_path / "out")
+    with pytest.raises(LabError, match=r"one, seed 1: the kernel complained") as caught:
+        run(jobs, backend)
+    assert not list((tmp_path / "out").glob("*.json")), "a failed run leaves no result"
+    kept = tmp_path / "out/one-s1.failed"
+    assert str(kept) in str(caught.value)
+    assert (kept / "log").read_text() == "WARNING: broken\n"
+    assert 4 not in backend.started, "what was not started is not started"
+    assert nothing_left(tmp_path)
+
+
+def test_interrupted(
+    one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.hang = {2, 3}
+    jobs = runner.jobs_for([one()], [1, 2, 3, 4], tmp_path / "out")
+    real = concurrent.futures.wait
+
+    def wait(*args: object, **kwargs: object) -> object:
+        if {2, 3} <= set(backend.started):
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)  # type: ignore[arg-type]
+
+    monkeypatch.setattr("lab.runner.wait", wait)
+    with pytest.raises(KeyboardInterrupt):
+        run(jobs, backend)
+    assert [p.name for p in (tmp_path / "out").iterdir()] == ["one-s1.json"]
+    assert 4 not in backend.started
+    assert nothing_left(tmp_path)
+
+
+def test_what_a_run_is_given(one: One, backend: Fake, tmp_path: Path, tree: Path) -> None:
+    scenario = one(cc='cc = "foo"', rest='[module.foo]\nbeta = 100\ngentle = false\nmode = "fixed"')
+    made = plan.make(scenario, 1, prefix="lf", seeded=True)
+    where = tmp_path / "run"
+    where.mkdir()
+    backends.fill(where, made, scenario, backend)
+    assert (where / "setup.sh").read_text() == made.setup
+    assert (where / "traffic").read_text() == made.traffic
+    assert (where / "tcp_foo.conf").read_text().split() == ["beta=100", "gentle=0", "mode=fixed"]
+    spaces = (where / "spaces").read_text().split()
+    assert sorted(spaces) == ["lf-d", "lf-r", "lf-s0"]
+    assert (where / "run.sh").stat().st_mode & 0o111
+
+
+def test_modules_of_short_flows_are_loaded_too(one: One, backend: Fake, tmp_path: Path) -> None:
+    rest = '[[short]]\ncc = "foo"\nrtt = "1ms"\nper_second = 1.0\nmean_size = "1kB"'
+    for name, scenario in (("with", one(rest=rest)), ("without", one())):
+        where = tmp_path / name
+        where.mkdir()
+        backends.fill(where, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
+        assert (where / "tcp_foo.conf").exists() is (name == "with")
