@@ -279,7 +279,7 @@ static void ltcp_init(struct sock *sk)
 
 /*
  * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
- * an acknowledgement, before the kernel has called ->init: zeroed state.
+ * an acknowledgment, before the kernel has called ->init: zeroed state.
  */
 static struct ltcp *ltcp_state(struct sock *sk)
 {
@@ -342,13 +342,14 @@ static u32 ltcp_undo_cwnd(struct sock *sk)
 
 /*
  * After idle the kernel may have restarted the window.  There is no epoch to
- * shift, growth counts acknowledgements; only the layer has to follow.
+ * shift, growth counts acknowledgments; only the layer has to follow.
  */
 static void ltcp_tx_start(struct sock *sk)
 {
 	ltcp_state(sk);
 	ltcp_follow(sk, tcp_snd_cwnd(tcp_sk(sk)), LTCP_IDLE);
 }
+
 LF_DEFINE_TX_START(ltcp)
 
 /*

@@ -15,9 +15,10 @@ import sys
 import tomllib
 from collections.abc import Callable
 
+from matplotlib import pyplot
+
 from lab import report, result
 from lab.modules import ROOT
-from matplotlib import pyplot
 
 DOCS = ROOT / "docs"
 RESULTS = DOCS / "results"

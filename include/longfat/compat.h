@@ -39,6 +39,7 @@ static void algo##_cwnd_event(struct sock *sk, enum tcp_ca_event event)	\
 	if (event == CA_EVENT_TX_START)					\
 		algo##_tx_start(sk);					\
 }
+
 #define LF_OPS_TX_START(algo)	.cwnd_event = algo##_cwnd_event
 #endif
 

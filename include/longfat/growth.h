@@ -11,7 +11,7 @@
  *	every packet acknowledged	credit += r
  *	while credit >= W		credit -= W, W += 1
  *
- * The credits spent are W, W+1, W+2, ... however the acknowledgements are
+ * The credits spent are W, W+1, W+2, ... however the acknowledgments are
  * bunched, so one ACK for n packets gives exactly what n ACKs for one packet
  * give.  There is no division on the ordinary path, and what is left over is
  * carried, never dropped.

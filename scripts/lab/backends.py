@@ -14,7 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
-from . import kernel, modules, process, tools
+from . import kernel, modules, process, suite, tools, vm
 from .errors import LabError
 from .plan import Plan
 from .scenario import Scenario
@@ -66,9 +66,7 @@ def fill(
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)
     (run / "main.sh").write_text(main)
-    spaces = [
-        x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")
-    ]
+    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
     (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
     (run / "bin").mkdir()
     shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
@@ -140,9 +138,7 @@ class Uml(Backend):
         )
         if status:
             tail = (run / "console").read_text(errors="replace")[-2000:]
-            raise LabError(
-                f"the virtual-time kernel ended with status {status}:\n{tail}"
-            )
+            raise LabError(f"the virtual-time kernel ended with status {status}:\n{tail}")
 
     def boot(
         self,
@@ -203,9 +199,7 @@ class Host(Backend):
     def prepare(self, say: Callable[[str], None]) -> None:
         other = "--backend uml (virtual time, no privilege) runs every scenario"
         if os.geteuid():
-            raise LabError(
-                f"the host backend needs root for network namespaces; {other}"
-            )
+            raise LabError(f"the host backend needs root for network namespaces; {other}")
         tools.need("ip", "tc", "ethtool", "sysctl", "modprobe")
         probe = (
             "ip netns add lf-probe && ip -n lf-probe link add lf0 type veth peer name lf1 && "
@@ -236,7 +230,6 @@ class Host(Backend):
         cancel: threading.Event,
         tick: Callable[[], None],
     ) -> None:
-        self.load_modules(run)
         process.run(
             ["sh", str(run / "run.sh"), str(run)],
             output=run / "out",
@@ -245,19 +238,55 @@ class Host(Backend):
             tick=tick,
         )
 
-    def load_modules(self, run: Path) -> None:
-        """Load what the run uses and set its parameters; LabError if that cannot be done."""
-        for conf in run.glob("*.conf"):
-            if os.system(f"modprobe {conf.stem}") != 0:
-                raise LabError(
-                    f"module {conf.stem} cannot be loaded into this kernel: run `make install` "
-                    f"(it needs this kernel's headers), or use --backend uml"
-                )
-            for setting in conf.read_text().split():
-                key, value = setting.split("=", 1)
-                try:
-                    Path(f"/sys/module/{conf.stem}/parameters/{key}").write_text(value)
-                except OSError as error:
-                    raise LabError(
-                        f"{conf.stem}: {key}={value} refused ({error.strerror}); dmesg says why"
-                    ) from error
+
+class Vm(Backend):
+    """Debian's own 6.1 kernel with the real modules, under virtme-ng."""
+
+    name = "vm"
+    exact = False
+    suite = "bookworm"
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        vm.check()
+        say("Debian bookworm with its kernel (the first time: a minute or two)")
+        suite.chroot(self.suite)
+        tools.programs()
+
+    def prefix(self, slot: int) -> str:
+        return "lf"
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        slot: int,
+        *,
+        timeout: float,
+        cancel: threading.Event,
+        tick: Callable[[], None],
+    ) -> None:
+        source = run / "source"
+        for file in modules.files():
+            target = source / file.relative_to(modules.ROOT)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(file, target)
+
+        def poll() -> bool:
+            tick()
+            return cancel.is_set()
+
+        try:
+            done = vm.run(
+                "sh /lab/run.sh /lab",
+                suite=self.suite,
+                setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
+                binds=[(run, "/lab")],
+                timeout=timeout,
+                poll=poll,
+            )
+        except LabError:
+            if cancel.is_set():
+                raise process.Cancelled("cancelled") from None
+            raise
+        (run / "out").write_text(done.stdout)

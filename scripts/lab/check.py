@@ -42,6 +42,7 @@ def tally(text: str, status: int) -> Tally:
     out = Tally()
     seen: dict[int, int] = {}  # results so far at each open depth
     planned: dict[int, int] = {}
+    settled: dict[int, int] = {}  # failures up to the last result at each depth
 
     def close(depth: int, what: str) -> None:
         """The documents at `depth` and deeper are over: did they keep their plans?"""
@@ -65,15 +66,20 @@ def tally(text: str, status: int) -> Tally:
         parent = any(d > depth for d in seen)
         close(depth + 1, found[4])
         seen[depth] = seen.get(depth, 0) + 1
+        name, _, directive = (part.strip() for part in f" {found[4]}".partition(" # "))
         if parent:
+            # Did something below it fail since the result before it at this depth?
+            if found[2] == "not ok" and len(out.failed) == settled.get(depth, 0):
+                out.failed.append(name)
+            settled[depth] = len(out.failed)
             continue
-        name, _, directive = found[4].partition(" # ")
         if directive.upper().startswith("SKIP"):
             out.skipped.append(f"{name}: {directive[4:].strip() or 'no reason given'}")
         elif found[2] == "ok":
             out.passed += 1
         else:
             out.failed.append(name)
+        settled[depth] = len(out.failed)
     close(0, "the document")
     if not (out.passed or out.failed or out.skipped):
         out.failed.append(f"no results (exit status {status})")
@@ -130,14 +136,10 @@ def run(names: list[str], console: Console) -> Tally:
             soft_wrap=True,
         )
         for skipped in result.skipped:
-            console.print(
-                f"  skipped: {skipped}", highlight=False, soft_wrap=True, markup=False
-            )
+            console.print(f"  skipped: {skipped}", highlight=False, soft_wrap=True, markup=False)
         if result.failed:
             for failed in result.failed:
-                console.print(
-                    f"  FAILED: {failed}", highlight=False, soft_wrap=True, markup=False
-                )
+                console.print(f"  FAILED: {failed}", highlight=False, soft_wrap=True, markup=False)
             console.print(
                 "\n".join(text.splitlines()[-60:]),
                 highlight=False,

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from . import cache, kernel, modules, process, result, runner, tools
 from . import scenario as scenarios
-from .backends import Backend, Host, Uml, fill
+from .backends import Backend, Host, Uml, Vm, fill
 from .errors import LabError
 from .plan import make as make_plan
 
@@ -37,15 +37,10 @@ Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is ma
 
 
 def _backend(name: str) -> Backend:
-    if name == "uml":
-        return Uml()
-    if name == "host":
-        return Host()
-    if name == "vm":
-        from .vm import Vm  # virtme-ng is needed for this one only
-
-        return Vm()
-    raise LabError(f"no backend {name!r}; valid: uml, vm, host")
+    valid = {backend.name: backend for backend in (Uml, Vm, Host)}
+    if name not in valid:
+        raise LabError(f"no backend {name!r}; valid: {', '.join(valid)}")
+    return valid[name]()
 
 
 def _prepare(backend: Backend) -> None:
@@ -62,16 +57,10 @@ def run(
     files: Scenarios,
     backend: Which = "uml",
     out: Out = Path("results"),
-    seed: Annotated[
-        list[int] | None, typer.Option(help="Seeds, instead of the file's.")
-    ] = None,
-    jobs: Annotated[
-        int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")
-    ] = 0,
+    seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
-    force: Annotated[
-        bool, typer.Option(help="Run again where a result is there.")
-    ] = True,
+    force: Annotated[bool, typer.Option(help="Run again where a result is there.")] = True,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
@@ -84,9 +73,7 @@ def run(
     _prepare(where)
     workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
     if workers > 1 and not where.exact:
-        raise LabError(
-            f"the {backend} backend runs in real time: one run at once (-j 1)"
-        )
+        raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
     began = time.monotonic()
     runner.run(todo, where, workers=workers, timeout=timeout, console=notes)
     wall = time.monotonic() - began
@@ -184,9 +171,7 @@ def iperf3(
     tools.need("iperf3")
     one = scenarios.load(file)[0]
     if cc not in modules.algorithms():
-        raise LabError(
-            f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}"
-        )
+        raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
     flow = one.flow[0].model_copy(update={"cc": cc})
     one = one.model_copy(update={"flow": [flow], "udp": [], "short": []})
     where = Uml()
@@ -200,9 +185,7 @@ def iperf3(
         f"wait\n"
     )
     with runner.run_directory() as scratch, runner.terminable():
-        fill(
-            scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main
-        )
+        fill(scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main)
         where.execute(
             scratch,
             one,
@@ -214,9 +197,7 @@ def iperf3(
         )
         client = scratch / "client"
         if not client.exists():
-            raise LabError(
-                (scratch / "out").read_text() or (scratch / "error").read_text()
-            )
+            raise LabError((scratch / "out").read_text() or (scratch / "error").read_text())
         text = client.read_text()
     print(text, end="")
     if "error" in text.lower():
@@ -225,9 +206,7 @@ def iperf3(
 
 @app.command()
 def check(
-    suites: Annotated[
-        list[str] | None, typer.Argument(help="Suites (all of them).")
-    ] = None,
+    suites: Annotated[list[str] | None, typer.Argument(help="Suites (all of them).")] = None,
 ) -> None:
     """Run the test suites; `make check` calls this with the test tools in place."""
     from . import check as suite
@@ -249,8 +228,7 @@ def kunit() -> None:
     with runner.run_directory() as scratch, runner.terminable():
         for module in kernel.build_modules(tests=True).glob("*.ko"):
             shutil.copy(module, scratch)
-        # The first process loads every module it finds; there is nothing else to do.
-        (scratch / "run.sh").write_text("")
+        (scratch / "run.sh").write_text('for module in "$1"/*.ko; do insmod "$module"; done\n')
         shutil.copy(tools.GUEST / "init.sh", scratch)
         (scratch / "init.sh").chmod(0o755)
         shutil.copy(tools.programs() / "poweroff", scratch)
@@ -290,7 +268,10 @@ def clean() -> None:
 def main() -> None:
     """Entry point: errors for people on one screen, exit status 1, 130 after Ctrl-C."""
     try:
-        app(standalone_mode=False)
+        status = app(standalone_mode=False)
+        # typer swallows Ctrl-C and returns what its status would be.
+        if status == 130:
+            raise KeyboardInterrupt
     except (KeyboardInterrupt, process.Cancelled):
         notes.print("interrupted; everything that was started has been ended")
         sys.exit(130)

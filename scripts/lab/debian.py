@@ -29,13 +29,16 @@ def mirror() -> str:
         return given
     for path in [
         Path("/etc/apt/sources.list"),
-        *Path("/etc/apt/sources.list.d").glob("*"),
+        *sorted(Path("/etc/apt/sources.list.d").glob("*")),
     ]:
         if path.is_file():
-            for address in re.findall(
-                r"\bhttps?://\S+/debian/?(?=\s)", path.read_text()
-            ):
-                return str(address)
+            lines = path.read_text(errors="replace").splitlines()
+            text = "\n".join(line for line in lines if not line.startswith("#"))
+            # A line or a paragraph; Debian's is the one with the component main.
+            for entry in re.split(r"\n\s*\n|\n(?=deb)", text):
+                address = re.search(r"\bhttps?://\S+/debian/?(?=\s)", entry)
+                if address and re.search(r"\smain(\s|$)", entry):
+                    return address[0]
     raise LabError(
         "no Debian mirror in /etc/apt: set LONGFAT_DEBIAN_MIRROR to the address of one "
         "(the lab takes the kernel's source from Debian)"
@@ -66,9 +69,7 @@ def _apt(suite: str) -> list[str]:
 def _run(command: list[str], cwd: Path | None = None) -> str:
     result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
     if result.returncode:
-        raise LabError(
-            f"{' '.join(command)} failed:\n{(result.stdout + result.stderr).strip()}"
-        )
+        raise LabError(f"{' '.join(command)} failed:\n{(result.stdout + result.stderr).strip()}")
     return result.stdout
 
 

@@ -77,15 +77,9 @@ def _make(path: Path) -> None:
     make = ["make", "-C", str(tree), "ARCH=um", jobs]
     _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
     have = set((tree / ".config").read_text().splitlines())
-    lost = [
-        x
-        for x in CONFIG.read_text().splitlines()
-        if x.startswith("CONFIG") and x not in have
-    ]
+    lost = [x for x in CONFIG.read_text().splitlines() if x.startswith("CONFIG") and x not in have]
     if lost:
-        raise LabError(
-            f"{PACKAGE} {version} does not take these options: {', '.join(lost)}"
-        )
+        raise LabError(f"{PACKAGE} {version} does not take these options: {', '.join(lost)}")
     _logged([*make, "linux", "modules"], log, "building the kernel", env=env)
     # Keep what runs and what modules are built with: headers, scripts, symbols.
     (tree / "vmlinux").unlink()

@@ -42,9 +42,7 @@ def algorithms() -> frozenset[str]:
 def parameters(name: str) -> frozenset[str]:
     """The parameters of the module that registers `name`; ValueError if there is none."""
     if name not in owners():
-        raise ValueError(
-            f"no module of ours is {name!r}; valid: {', '.join(sorted(owners()))}"
-        )
+        raise ValueError(f"no module of ours is {name!r}; valid: {', '.join(sorted(owners()))}")
     text = sources()[owners()[name]].read_text()
     return frozenset(re.findall(r"^LF_PARAM_[A-Z]+\((\w+)", text, re.M))
 
@@ -57,9 +55,7 @@ def files(*, tests: bool = False) -> list[Path]:
         *sorted((ROOT / "include").rglob("*.*")),
     ]
     if tests:
-        found += sorted((ROOT / "tests/kunit").glob("*.*")) + [
-            ROOT / "tests/kunit/Kbuild"
-        ]
+        found += sorted((ROOT / "tests/kunit").glob("*.*")) + [ROOT / "tests/kunit/Kbuild"]
     return found
 
 

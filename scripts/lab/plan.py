@@ -14,6 +14,7 @@ round-trip time; every namespace name begins with a prefix that the backend choo
 from __future__ import annotations
 
 import random
+import shlex
 from dataclasses import dataclass, field
 
 from .errors import LabError
@@ -45,9 +46,7 @@ def _bottleneck(scenario: Scenario) -> list[str]:
     link = scenario.link
     add = "tc -n $ns qdisc add dev $dev"
     if link.aqm == "fifo":
-        return [
-            f"{add} root netem rate {link.rate}bit -{ETHERNET} limit {scenario.buffer_packets}"
-        ]
+        return [f"{add} root netem rate {link.rate}bit -{ETHERNET} limit {scenario.buffer_packets}"]
     # tbf counts the Ethernet header: raise its rate so that full packets leave at
     # the link's rate as they do behind netem.
     frame = link.mtu + ETHERNET
@@ -107,9 +106,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     out: list[str] = ["set -e"]
 
     def pair(a: str, dev_a: str, addr_a: str, b: str, dev_b: str, addr_b: str) -> None:
-        out.append(
-            f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"
-        )
+        out.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
         for ns, dev, addr in ((a, dev_a, addr_a), (b, dev_b, addr_b)):
             # Batched packets would be counted as one by a buffer in packets; a
             # sender may batch, it cuts them up before they reach the wire.
@@ -140,11 +137,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair(ns, "eth0", f"10.1.{i}.2", router, f"port{i}", f"10.1.{i}.1")
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
-        qdisc = (
-            "fq"
-            if scenario.host.pacing or isinstance(group, Udp)
-            else "pfifo limit 100000"
-        )
+        qdisc = "fq" if scenario.host.pacing or isinstance(group, Udp) else "pfifo limit 100000"
         out.append(f"tc -n {ns} qdisc add dev eth0 root {qdisc}")
         if group.rtt:
             out.append(
@@ -162,7 +155,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
             **scenario.host.sysctl,
         }
         for key, value in settings.items():
-            out.append(f"ip netns exec {ns} sysctl -qw '{key}={value}'")
+            out.append(f"ip netns exec {ns} sysctl -qw {shlex.quote(f'{key}={value}')}")
 
     lines = [
         f"end {scenario.duration:.9f}",

@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import psutil
@@ -18,19 +21,45 @@ class Cancelled(LabError):
     """The run was ended from outside."""
 
 
+def _ended(process: psutil.Process) -> bool:
+    """It is gone, or waits for a parent to take notice, which may never come."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
 def kill_tree(pid: int) -> None:
-    """Kill a process and all of its descendants, and wait until they are gone."""
+    """Kill a process that leads a session, its descendants, and what was left in its
+    process group by descendants that have ended; wait until they are gone.
+    """
+    family: dict[int, psutil.Process] = {}
     try:
         parent = psutil.Process(pid)
-        family = [*parent.children(recursive=True), parent]
+        while True:
+            # What is stopped starts no other: go on until nothing new is found.
+            found = [parent, *parent.children(recursive=True)]
+            new = [process for process in found if process.pid not in family]
+            if not new:
+                break
+            for process in new:
+                family[process.pid] = process
+                with suppress(psutil.Error):
+                    process.suspend()
     except psutil.NoSuchProcess:
-        return
-    for process in family:
-        try:
+        pass
+    for process in psutil.process_iter():
+        with suppress(OSError):
+            if os.getpgid(process.pid) == pid:
+                family.setdefault(process.pid, process)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    for process in family.values():
+        with suppress(psutil.Error):
             process.kill()
-        except psutil.NoSuchProcess:
-            pass
-    psutil.wait_procs(family, timeout=10)
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not all(map(_ended, family.values())):
+        time.sleep(0.01)
 
 
 def run(

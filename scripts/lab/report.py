@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,12 @@ import matplotlib
 matplotlib.use("svg")
 # The same data make the same file: no random identifiers, text as text.
 matplotlib.rcParams.update(
-    {"svg.hashsalt": "longfat", "svg.fonttype": "none", "font.family": "sans-serif"}
+    {
+        "svg.hashsalt": "longfat",
+        "svg.fonttype": "none",
+        "font.family": "sans-serif",
+        "text.parse_math": False,  # a $ in a title is a $
+    }
 )
 
 from matplotlib import pyplot  # noqa: E402
@@ -21,6 +27,7 @@ from rich import box  # noqa: E402
 from rich.table import Table  # noqa: E402
 
 from . import tools, units  # noqa: E402
+from .errors import LabError  # noqa: E402
 from .result import Json  # noqa: E402
 
 
@@ -62,7 +69,7 @@ def row(result: Json) -> list[str]:
         _ms(summary["queue_delay_ms"]["mean"]),
         _ms(summary["queue_delay_ms"]["p95"]),
         _ms(sum(rtts) / len(rtts) if rtts else None),
-        "-" if len(result["flows"]) < 2 else f"{summary['jain']:.3f}",
+        "-" if len(result["flows"]) < 2 or summary["jain"] is None else f"{summary['jain']:.3f}",
     ]
 
 
@@ -123,9 +130,7 @@ def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]
         name = flow["cc"]
         if several:
             name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
-        for connection in (
-            flow["connections"][:1] if what != "goodput" else flow["connections"]
-        ):
+        for connection in flow["connections"][:1] if what != "goodput" else flow["connections"]:
             t, y = connection["t"], connection.get(what, [])
             if what == "goodput":
                 # Over a second: shorter than a round trip says little.
@@ -134,11 +139,10 @@ def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]
                 t = t[::stride]
                 y = [
                     (b - a) * 8 / (u - s) / 1e6
-                    for a, b, s, u in zip(
-                        received, received[1:], t, t[1:], strict=False
-                    )
+                    for a, b, s, u in zip(received, received[1:], t, t[1:], strict=False)
+                    if u > s
                 ]
-                t = t[1:]
+                t = [u for s, u in pairwise(t) if u > s]
             elif what == "rtt_us":
                 y = [value / 1e3 if value else None for value in y]
             lines.append((name, t, y))
@@ -159,6 +163,12 @@ def picture(results: list[Json], what: str) -> str:
     """An SVG of one of PICTURES over time, every flow of every result in it."""
     if what not in PICTURES:
         raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
+    for result in results:
+        if "queue" not in result:
+            raise LabError(
+                f"{result['scenario']['name']}, seed {result['seed']}: a summary has no "
+                f"samples to draw; run the scenario again"
+            )
     figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
     for result in results:
         for name, t, y in _series(result, what):
@@ -208,8 +218,6 @@ def write_pictures(results: list[Json], out: Path) -> list[Path]:
     paths = []
     for what in PICTURES:
         path = out / f"{what.removesuffix('_us')}.svg"
-        path.write_text(
-            '<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what)
-        )
+        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what))
         paths.append(path)
     return paths

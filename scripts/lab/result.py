@@ -25,7 +25,7 @@ from typing import Any
 
 from . import modules
 from .errors import LabError
-from .plan import Plan
+from .plan import ETHERNET, Plan
 from .scenario import Scenario
 
 SCHEMA = 1
@@ -35,6 +35,7 @@ SPLAT = re.compile(
     r"WARNING:|\bBUG\b|Oops|KASAN|KFENCE|UBSAN|general protection|Call Trace"
     r"|possible recursive locking|circular locking|suspicious RCU|unreferenced object"
     r"|refcount_t:|rcu_sched|soft lockup|hung_task|Kernel panic"
+    r"|INFO: task .* blocked|detected stall|kmemleak: \d"
 )
 
 Json = dict[str, Any]
@@ -66,34 +67,46 @@ def jain(values: list[float]) -> float | None:
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
+# How many numbers each kind of line has.
+_WIDTH = {"f": 10, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+
+
+def _read_sample(line: str, found: Json) -> None:
+    kind, *words = line.split(maxsplit=1)
+    if kind == "x":
+        raise LabError(f"traffic generator: {' '.join(words).strip()}")
+    words = line.split()[1:]
+    if len(words) != _WIDTH[kind]:
+        raise ValueError("too short or too long")
+    if kind == "a":
+        found["a"][int(words[0])] = words[1]
+    elif kind in ("f", "u"):
+        row = [float(words[0]), *map(int, words[2:])]
+        found[kind].setdefault(int(words[1]), []).append(row)
+    elif kind == "d":
+        row = [float(words[0]), int(words[1]), float(words[2]), int(words[3])]
+        found["d"].append(row)
+    else:
+        found[kind].append([float(words[0]), *map(int, words[1:])])
+
+
 def read_samples(path: Path) -> Json:
     """lfgen's output by kind of line: {"f": {id: rows}, "q": rows, ...}, numbers parsed."""
     found: Json = {"f": {}, "u": {}, "q": [], "l": [], "d": [], "a": {}}
-    with path.open() as file:
-        for line in file:
-            kind, *words = line.split()
-            if kind == "x":
-                raise LabError(f"traffic generator: {' '.join(words)}")
-            if kind == "a":
-                found["a"][int(words[0])] = words[1]
-            elif kind in ("f", "u"):
-                row = [float(words[0]), *map(int, words[2:])]
-                found[kind].setdefault(int(words[1]), []).append(row)
-            elif kind == "d":
-                row = [float(words[0]), int(words[1]), float(words[2]), int(words[3])]
-                found["d"].append(row)
-            else:
-                found[kind].append([float(words[0]), *map(int, words[1:])])
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                _read_sample(line, found)
+            except (ValueError, KeyError, IndexError) as error:
+                raise LabError(f"line {number} of the samples is none: {line.strip()!r}") from error
     return found
 
 
-def _goodput(
-    rows: list[list[float]], column: int, begin: float, end: float
-) -> tuple[float, int]:
+def _goodput(rows: list[list[float]], column: int, begin: float, end: float) -> tuple[float, int]:
     """(bits per second, bytes) that counter `column` gained from `begin` to `end`, by the
     samples at or next after these times."""
     inside = [row for row in rows if begin - 1e-9 <= row[0] <= end + 1e-9]
-    if len(inside) < 2:
+    if not inside or inside[-1][0] <= inside[0][0]:
         return 0.0, 0
     gained = int(inside[-1][column] - inside[0][column])
     return gained * 8 / (inside[-1][0] - inside[0][0]), gained
@@ -121,6 +134,9 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
         "connections": [],
     }
     rtts: list[float] = []
+    completed = {done[1]: done[2] for done in raw["d"]}
+    if all(ident in completed for ident in ids):
+        out["completion_s"] = max(completed[ident] for ident in ids)
     for ident in ids:
         rows = raw["f"].get(ident, [])
         if raw["a"].get(ident, spec.cc) != spec.cc:
@@ -131,9 +147,6 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
         out["retransmissions"] += _counter(rows, 5, scenario.warmup)
         out["ce_marks"] += _counter(rows, 7, scenario.warmup)
         rtts += [row[3] / 1e3 for row in rows if row[0] >= scenario.warmup and row[3]]
-        for done in raw["d"]:
-            if done[1] == ident:
-                out["completion_s"] = max(out["completion_s"] or 0, done[2])
         out["connections"].append(
             {
                 "t": [round(row[0], 6) for row in rows],
@@ -161,19 +174,14 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
                 if (run / f).exists()
             )
             raise LabError(f"the run left no {name}; it said:\n{said}")
-    log = [
-        re.sub(r"^\[[^]]*\] ", "", line)
-        for line in (run / "log").read_text().splitlines()
-    ]
+    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
     bad = [line for line in log if SPLAT.search(line)]
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(log))
     raw = read_samples(run / "samples")
 
     begin, rate = scenario.warmup, scenario.link.rate
-    flows = [
-        _flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())
-    ]
+    flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
     total = sum(flow["goodput_bps"] for flow in flows)
@@ -211,7 +219,9 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
             "dropped": dropped,
             "retransmissions": sum(flow["retransmissions"] for flow in flows),
             "jain": round(fairness, 6) if fairness is not None else None,
-            "queue_delay_ms": spread([row[1] * 8e3 / rate for row in queue], 3),
+            "queue_delay_ms": spread(
+                [(row[1] - ETHERNET * row[2]) * 8e3 / rate for row in queue], 3
+            ),
         },
         "flows": flows,
         "udp": udp,
@@ -246,9 +256,7 @@ def read(path: Path) -> Json:
     except (OSError, ValueError) as error:
         raise LabError(f"{path}: is not a result file: {error}") from error
     if not isinstance(data, dict) or data.get("longfat") != SCHEMA:
-        raise LabError(
-            f"{path}: is not a result file of schema {SCHEMA}: run the scenario again"
-        )
+        raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
     return data
 
 
@@ -259,7 +267,5 @@ def summarise(result: Json) -> Json:
         {key: value for key, value in flow.items() if key != "connections"}
         for flow in result["flows"]
     ]
-    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[
-        :16
-    ]
+    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
     return out

@@ -9,6 +9,7 @@ import signal
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -41,15 +42,17 @@ class Job:
     packets: int = 0
 
 
-def jobs_for(
-    scenarios: list[Scenario], seeds: list[int] | None, out: Path
-) -> list[Job]:
+def jobs_for(scenarios: list[Scenario], seeds: list[int] | None, out: Path) -> list[Job]:
     """A job for each scenario and seed; result files are named <scenario>-s<seed>.json."""
-    return [
+    jobs = [
         Job(scenario, seed, out / f"{scenario.name}-s{seed}.json")
         for scenario in scenarios
         for seed in (seeds or scenario.seeds)
     ]
+    for path, count in Counter(job.path for job in jobs).items():
+        if count > 1:
+            raise LabError(f"{count} runs would write {path}: rename a scenario or a seed")
+    return jobs
 
 
 @contextmanager
@@ -120,9 +123,7 @@ def _one(
                 kept = job.path.with_suffix(".failed")
                 kept.parent.mkdir(parents=True, exist_ok=True)
                 shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(
-                    run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml")
-                )
+                shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
                 raise LabError(
                     f"{job.scenario.name}, seed {job.seed}: {error}\n(all it left: {kept})"
                 ) from error

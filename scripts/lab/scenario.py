@@ -28,6 +28,8 @@ from pydantic import (
 from . import modules, units
 from .errors import LabError
 
+MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
+
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
 Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
@@ -35,12 +37,10 @@ Probability = Annotated[float, BeforeValidator(units.probability)]
 Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
 
-def _algorithm(name: str) -> str:
+def _algorithm(name: object) -> str:
     valid = modules.algorithms()
-    if name not in valid:
-        raise ValueError(
-            f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}"
-        )
+    if not isinstance(name, str) or name not in valid:
+        raise ValueError(f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}")
     return name
 
 
@@ -188,6 +188,15 @@ class Scenario(_Strict):
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:
                     raise ValueError(f"{kind}[{i}].start is after the end of the run")
+        for i, flow in enumerate(self.flow):
+            if flow.start + flow.jitter > self.duration:
+                raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
+        connections = sum(flow.count * flow.parallel for flow in self.flow)
+        connections += len(self.udp) + len(self.short)
+        if connections > MAX_CONNECTIONS:
+            raise ValueError(
+                f"{connections} connections and other traffic, at most {MAX_CONNECTIONS}"
+            )
         return self
 
     # --- what follows from it
@@ -226,9 +235,7 @@ class Scenario(_Strict):
 def _explain(error: ValidationError, path: Path) -> str:
     lines = []
     for item in error.errors():
-        key = "".join(
-            f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]
-        ).lstrip(".")
+        key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
             message = f"unknown key; valid here: {', '.join(_keys(item['loc']))}"
@@ -242,9 +249,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
-    return sorted(set(model.model_fields) - {"name"}) + (
-        ["vary"] if model is Scenario else []
-    )
+    return sorted(set(model.model_fields) - {"name"}) + (["vary"] if model is Scenario else [])
 
 
 def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
@@ -255,7 +260,7 @@ def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
         for part in parents:
             at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
         at[last] = value
-    except (IndexError, ValueError, TypeError) as error:
+    except (AttributeError, IndexError, ValueError, TypeError) as error:
         raise LabError(f"{path}: vary: no place {key!r} in this scenario") from error
 
 
@@ -270,12 +275,8 @@ def load(path: Path) -> list[Scenario]:
     vary = data.pop("vary", {})
     if "name" in data:
         raise LabError(f"{path}: name: is taken from the file's name")
-    if not isinstance(vary, dict) or not all(
-        isinstance(v, list) and v for v in vary.values()
-    ):
-        raise LabError(
-            f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]'
-        )
+    if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
+        raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
     scenarios = []
     for combination in itertools.product(*vary.values()):
         one = copy.deepcopy(data)

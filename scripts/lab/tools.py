@@ -23,9 +23,7 @@ _PROGRAMS = {
 
 def need(*programs: str) -> None:
     """Raise LabError unless every program is installed."""
-    missing = [
-        p for p in programs if not shutil.which(p, path="/usr/sbin:/sbin:/usr/bin:/bin")
-    ]
+    missing = [p for p in programs if not shutil.which(p, path="/usr/sbin:/sbin:/usr/bin:/bin")]
     if missing:
         raise LabError(
             f"missing: {', '.join(missing)}. Run `make deps` (it says what it installs), or "

@@ -8,6 +8,7 @@ units in its message.
 
 from __future__ import annotations
 
+import math
 import re
 
 _NUMBER = re.compile(r"^\s*([0-9]*\.?[0-9]+(?:[eE][-+]?[0-9]+)?)\s*([A-Za-z%/]*)\s*$")
@@ -27,12 +28,17 @@ _SIZE = {
 
 def _parse(text: object, units: dict[str, float], what: str, example: str) -> float:
     match = _NUMBER.match(text) if isinstance(text, str) else None
-    if not match or match[2].lower() not in units:
+    value = (
+        float(match[1]) * units[match[2].lower()]
+        if match and match[2].lower() in units
+        else math.inf
+    )
+    if math.isinf(value):
         raise ValueError(
             f"{text!r} is not a {what}: write a number and one of "
             f"{', '.join(units)}, in quotes, such as {example}"
         )
-    return float(match[1]) * units[match[2].lower()]
+    return value
 
 
 def seconds(text: object) -> float:
@@ -44,9 +50,7 @@ def rate(text: object) -> int:
     """'1gbit' or '1gbit/s' -> 1000000000 (bits per second)."""
     if isinstance(text, str):
         text = text.removesuffix("/s")
-    return round(
-        _parse(text, {k: float(v) for k, v in _RATE.items()}, "rate", '"1gbit"')
-    )
+    return round(_parse(text, {k: float(v) for k, v in _RATE.items()}, "rate", '"1gbit"'))
 
 
 def size(text: object) -> int:
@@ -61,9 +65,7 @@ def probability(text: object) -> float:
     elif isinstance(text, (int, float)) and not isinstance(text, bool):
         value = float(text)
     else:
-        raise ValueError(
-            f'{text!r} is not a probability: write "0.01%" or the number 1e-4'
-        )
+        raise ValueError(f'{text!r} is not a probability: write "0.01%" or the number 1e-4')
     if not 0 <= value <= 1:
         raise ValueError(f"{text!r} is not a probability: it is outside of 0..1")
     return value
@@ -72,7 +74,7 @@ def probability(text: object) -> float:
 def buffer(text: object) -> tuple[float, str]:
     """'5000p' -> (5000, 'p'), '0.333bdp' -> (0.333, 'bdp'), '6MB' -> (6000000, 'b')."""
     match = _NUMBER.match(text) if isinstance(text, str) else None
-    if match and match[2].lower() in ("p", "bdp"):
+    if match and match[2].lower() in ("p", "bdp") and math.isfinite(float(match[1])):
         return float(match[1]), match[2].lower()
     if match and match[2].lower() in _SIZE:
         return float(size(text)), "b"

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -136,6 +137,7 @@ def run(
     output: Callable[[str], None] | None = None,
     timeout: float = 600,
     kvm: bool | None = None,
+    poll: Callable[[], bool] = lambda: False,
 ) -> Completed:
     """Run `command` (a string is a shell's) as root under the kernel of `suite`.
 
@@ -146,6 +148,9 @@ def run(
 
     Each line of output goes to `output` as it comes, and all of them to stdout of
     the result, whose returncode is the command's; .dmesg is the kernel's log.
+
+    `poll` is called about five times a second; when it says True, the machine is ended
+    as if its time was up.
 
     `timeout` is in seconds and includes setup and boot.  KVM is used if a trial
     boot proves that it works, unless `kvm` says yes or no.  Raises VmError where
@@ -180,12 +185,18 @@ def run(
                 errors="replace",
             )
 
-            def end() -> None:
-                late.set()
-                suites.kill(process)
+            done = threading.Event()
 
-            timer = threading.Timer(timeout, end)
-            timer.start()
+            def watch() -> None:
+                began = time.monotonic()
+                while not done.wait(0.2):
+                    if poll() or time.monotonic() - began > timeout:
+                        late.set()
+                        suites.kill(process)
+                        return
+
+            watcher = threading.Thread(target=watch)
+            watcher.start()
             try:
                 with suites.ended(process):
                     assert process.stdout
@@ -194,7 +205,8 @@ def run(
                         if output:
                             output(text)
             finally:
-                timer.cancel()
+                done.set()
+                watcher.join()
         status = control / "status"
         if status.exists():
             result = Completed(command, int(status.read_text()), "".join(out))

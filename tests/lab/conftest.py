@@ -8,10 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from rich.console import Console
+
 from lab import result, runner, scenario
 from lab.backends import Uml
 from lab.result import Json
-from rich.console import Console
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PUBLISHED = Path(__file__).parents[1] / "published"

@@ -15,6 +15,7 @@ from pathlib import Path
 import psutil
 import pytest
 from conftest import SMALL, Experiment
+
 from lab import plan, result, scenario
 from lab.backends import Uml, fill
 from lab.errors import LabError
@@ -38,12 +39,13 @@ def test_same_seed_same_bytes(experiment: Experiment, tmp_path: Path) -> None:
 
 
 def test_link_rate_and_buffer_are_exact(experiment: Experiment) -> None:
-    """A full link carries its payload capacity to 1e-4, and its queue never holds more
-    than the buffer."""
-    (one,) = experiment(more='[host]\ntimestamps = false')
-    assert one["summary"]["utilisation"] == pytest.approx(1, abs=2e-4)
-    limit = round(20e6 / 8 * 0.04 / 1500)
-    assert max(one["queue"]["packets"]) == limit
+    """What an overloaded link delivers is its rate to a packet, and its queue never holds
+    more than the buffer."""
+    udp = '[[udp]]\nrtt = "10ms"\nrate = "40mbit"\nsize = 1472'
+    (one,) = experiment(flow='duration = "1s"', more=udp)
+    packet = 1500 * 8 / 8  # bits per second: one packet more or less in 8 s
+    assert one["udp"][0]["goodput_bps"] == pytest.approx(20e6 * 1472 / 1500, abs=2 * packet)
+    assert max(one["queue"]["packets"]) == round(20e6 / 8 * 0.04 / 1500)
 
 
 def test_each_flow_has_its_rtt(experiment: Experiment) -> None:
@@ -86,12 +88,14 @@ def test_duplication_and_reordering_happen(experiment: Experiment) -> None:
 
 
 def test_udp_on_off_rate(experiment: Experiment) -> None:
-    """5 Mbit/s half of the time is 2.5 Mbit/s, and TCP gets the rest of the link."""
+    """5 Mbit/s half of the time are 2.5 Mbit/s."""
     (one,) = experiment(
         text=SMALL.replace("10s", "22s"),
+        flow='duration = "1s"',
         more='[[udp]]\nrtt = "10ms"\nrate = "5mbit"\nsize = 1000\non = "1s"\noff = "1s"',
     )
-    assert one["udp"][0]["goodput_bps"] == pytest.approx(2.5e6, rel=0.05)
+    # The rate is of the packets on the wire: 1000 bytes of payload, 28 and 14 of headers.
+    assert one["udp"][0]["goodput_bps"] == pytest.approx(2.5e6 * 1000 / 1042, rel=0.02)
 
 
 def test_short_flows_complete(experiment: Experiment) -> None:
@@ -138,7 +142,7 @@ def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
 
 
 def test_a_refused_module_parameter_fails_the_run(experiment: Experiment) -> None:
-    with pytest.raises(LabError, match="insmod tcp_ltcp failed"):
+    with pytest.raises(LabError, match="beta=501 refused: .*valid is 1 to 500"):
         experiment(more="[module.ltcp]\nbeta = 501")
 
 
@@ -152,12 +156,12 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         [sys.executable, "-m", "lab", "run", str(file), "--seed", "1", "--seed", "2"]
         + ["-o", str(tmp_path / "out")],
         env=environment,
-        stderr=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[2] / "scripts",
     )
     deadline = time.monotonic() + 120
     while len(list((tmp_path / "tmp").glob("longfat-*/progress"))) < 2:
-        assert process.poll() is None, process.stderr.read() if process.stderr else ""
+        assert process.poll() is None
         assert time.monotonic() < deadline
         time.sleep(0.02)
     started = psutil.Process(process.pid).children(recursive=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from conftest import PUBLISHED, SCENARIOS, Experiment
+
 from lab import plan, scenario
 from lab.backends import Uml, fill
 from lab.result import Json
@@ -135,7 +136,7 @@ def test_idle_restart_is_bounded(experiment: Experiment) -> None:
 def test_smallest_windows(experiment: Experiment, link: str) -> None:
     """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
     (one,) = experiment(
-        link='{}\nmtu = 1040'.format(link),
+        link=f"{link}\nmtu = 1040",
         flow="count = 4",
         text=FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"3p"'),
     )
@@ -177,9 +178,7 @@ def test_trace_event(uml: Uml, tmp_path: Path) -> None:
         f"cat {tracing}/trace >trace\n"
     )
     fill(run, plan.make(one, 1, prefix="lf", seeded=True), one, uml, main=main)
-    uml.execute(
-        run, one, 1, 0, timeout=120, cancel=threading.Event(), tick=lambda: None
-    )
+    uml.execute(run, one, 1, 0, timeout=120, cancel=threading.Event(), tick=lambda: None)
     events = [
         dict(word.split("=", 1) for word in line.split(" ltcp: ")[1].split())
         for line in (run / "trace").read_text().splitlines()

@@ -2,19 +2,245 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # guest.sh MODULE:ALGORITHM...: the stock-kernel acceptance, run as root in a guest
-# (tests/stock.py) whose /lib/modules holds our modules.  KTAP.
+# (by tests/stock.py) whose /lib/modules holds our modules.  KTAP.
 #
 #	CASES	the cases to run for each module, instead of all
 #
+# A case is a function here or a case of sockets.py.
 # shellcheck disable=SC2317 # functions that result() calls by name
 set -u
 here=$(dirname "$0")
-params=/sys/module/%s/parameters
-count=0
-failed=0
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+mark="longfat: acceptance begins"
 
-ALL="modprobe autoload autoload_setsockopt one_socket iperf ss unprivileged namespace
+ALL="load autoload autoload_setsockopt one_socket iperf ss_shows unprivileged namespace
 in_use parameters load_refused trace before_first_ack listener reconnect storm idle hostile"
 CASES=${CASES:-$ALL}
+
+# result NAME COMMAND...: one result; what COMMAND says are its diagnostics.
+result() {
+	name=$1
+	shift
+	count=$((count + 1))
+	if ("$@") >"$tmp/said" 2>&1; then
+		echo "ok $count - $name"
+	else
+		sed 's/^/# /' "$tmp/said"
+		echo "not ok $count - $name"
+		failed=1
+	fi
+}
+
+die() {
+	echo "$*"
+	exit 1
+}
+
+unload() {
+	[ ! -d "/sys/module/$module" ] || rmmod "$module"
+}
+
+# Anew for each case: loaded, nobody's default, and restricted.
+reload() {
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	unload && modprobe "$module"
+}
+
+cc() {
+	cat "/proc/sys/net/ipv4/tcp_${1}congestion_control"
+}
+
+# listed NAME WORDS: NAME is one of WORDS.
+listed() {
+	case " $2 " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+# await FILE PATTERN: read lines until one matches PATTERN; fails at the end of FILE.
+await() {
+	while IFS= read -r line; do
+		# shellcheck disable=SC2254 # a pattern it is
+		case $line in $2) return 0 ;; esac
+	done <"$1"
+	return 1
+}
+
+# --- the cases, for $module and $algorithm -----------------------------------
+
+load() {
+	unload || die "rmmod failed"
+	listed "$algorithm" "$(cc available_)" && die "it is there without its module"
+	modprobe "$module" || die "modprobe failed"
+	listed "$algorithm" "$(cc available_)" || die "available: $(cc available_)"
+	listed "$algorithm" "$(cc allowed_)" && die "not restricted: $(cc allowed_)"
+	[ "$(cc '')" = cubic ] || die "the default became $(cc '')"
+}
+
+autoload() {
+	unload || die "rmmod failed"
+	sysctl -w "net.ipv4.tcp_congestion_control=$algorithm" || die "sysctl failed"
+	[ "$(cc '')" = "$algorithm" ] || die "the default is $(cc '')"
+	[ -d "/sys/module/$module" ] || die "no module $module was loaded"
+	rmmod "$module" && die "rmmod took the default away"
+	sysctl -w net.ipv4.tcp_congestion_control=cubic
+	rmmod "$module" || die "rmmod failed, and it is nobody's default any more"
+}
+
+autoload_setsockopt() {
+	unload || die "rmmod failed"
+	python3 "$here/sockets.py" autoload_setsockopt "$algorithm" "$module"
+}
+
+# An iperf3 server for one test; returns when it listens.
+serve() {
+	rm -f "$tmp/server"
+	mkfifo "$tmp/server"
+	iperf3 -s -1 --forceflush >"$tmp/server" 2>&1 &
+	# Held open, and far from full: the server never waits for a reader.
+	exec 3<>"$tmp/server"
+	await "$tmp/server" "Server listening*"
+}
+
+iperf() {
+	serve || die "no iperf3 server"
+	iperf3 -c 127.0.0.1 -C "$algorithm" -J -n 4M >"$tmp/json" || die "$(cat "$tmp/json")"
+	wait
+	used=$(sed -n 's/.*"sender_tcp_congestion":[^"]*"\(.*\)".*/\1/p' "$tmp/json")
+	[ "$used" = "$algorithm" ] || die "iperf3 -C $algorithm reports '$used'"
+}
+
+ss_shows() {
+	serve || die "no iperf3 server"
+	mkfifo "$tmp/client"
+	iperf3 -c 127.0.0.1 -C "$algorithm" -t 60 -i 0.2 --forceflush >"$tmp/client" 2>&1 &
+	client=$!
+	exec 4<>"$tmp/client"
+	await "$tmp/client" "*sec*" || die "no transfer"
+	ss -tinH dport = 5201 >"$tmp/ss"
+	kill "$client"
+	wait
+	rm "$tmp/client"
+	grep -q "[[:space:]]$algorithm .*bytes_sent" "$tmp/ss" || die "$(cat "$tmp/ss")"
+}
+
+# refused PARAMETER VALUE WHY: the kernel refuses it with WHY, and keeps the old one.
+refused() {
+	old=$(cat "$1")
+	said=$(printf '%s\n' "$2" | tee "$1" 2>&1 >/dev/null) && die "$1 took '$2'"
+	case $said in *": $3") ;; *) die "'$2' to $1: $said; should be: $3" ;; esac
+	[ "$(cat "$1")" = "$old" ] || die "'$2' refused changed $1: $old, now $(cat "$1")"
+	bad=$((bad + 1))
+}
+
+# The range of parameter $1, "MIN MAX", if its description has one.
+range() {
+	modinfo -F parm "$module" | sed -n "s/^$1:.*(\([0-9]*\) to \([0-9]*\)[,)].*/\1 \2/p"
+}
+
+complaints() {
+	dmesg | grep -c "$module: .* refused: valid is"
+}
+
+parameters() {
+	reload || die "not loaded"
+	[ -d "/sys/module/$module/parameters" ] || return 0
+	before=$(complaints)
+	bad=0
+	for file in "/sys/module/$module/parameters"/*; do
+		value=$(cat "$file")
+		[ -n "$value" ] || die "$file has no value"
+		refused "$file" garbage "Invalid argument"
+		refused "$file" "" "Invalid argument"
+		limits=$(range "${file##*/}")
+		if [ -n "$limits" ]; then
+			min=${limits% *}
+			max=${limits#* }
+			refused "$file" -1 "Invalid argument"
+			refused "$file" 99999999999 "Numerical result out of range"
+			refused "$file" $((max + 1)) "Numerical result out of range"
+			[ "$min" = 0 ] || refused "$file" $((min - 1)) "Numerical result out of range"
+			for good in "$min" "$max" "$value"; do
+				echo "$good" >"$file" || die "$file refused $good"
+				[ "$(cat "$file")" = "$good" ] || die "$file: $good became $(cat "$file")"
+			done
+		fi
+	done
+	lines=$(($(complaints) - before))
+	[ "$lines" = "$bad" ] || die "$bad values refused, $lines lines in the log"
+}
+
+load_refused() {
+	reload || die "not loaded"
+	[ -d "/sys/module/$module/parameters" ] || return 0
+	set --
+	for file in "/sys/module/$module/parameters"/*; do
+		limits=$(range "${file##*/}")
+		set -- "$@" "${file##*/}=garbage" ${limits:+"${file##*/}=$((${limits#* } + 1))"}
+		[ "${limits%% *}" = "${limits#0}" ] || set -- "$@" "${file##*/}=0"
+	done
+	unload || die "rmmod failed"
+	object=$(modinfo -F filename "$module")
+	for setting; do
+		before=$(complaints)
+		insmod "$object" "$setting" && die "insmod took $setting"
+		[ ! -d "/sys/module/$module" ] || die "refused $setting, and is loaded"
+		[ "$(complaints)" = $((before + 1)) ] || die "no line in the log for $setting"
+	done
+	modprobe "$module"
+}
+
+# Everything from level warning up since we began, but for
+#	what the kernel says of any module that is not its own and not signed,
+#	our own line for each bad parameter that the cases above wrote,
+#	and what a slow emulated machine makes the kernel say of its clocks.
+quiet() {
+	dmesg --level=emerg,alert,crit,err,warn --notime >"$tmp/all"
+	head -n "$boot" "$tmp/all" | cmp -s - "$tmp/boot" || die "the log lost its beginning"
+	tail -n "+$((boot + 1))" "$tmp/all" |
+		grep -v -e "loading out-of-tree module taints kernel" \
+			-e "module verification failed: signature and/or required key missing" \
+			-e "^tcp_[a-z0-9]*: .* refused: valid is " \
+			-e "^clocksource: " -e "^hrtimer: interrupt took " \
+			-e "^perf: interrupt took too long" >"$tmp/left"
+	[ ! -s "$tmp/left" ] || die "$(cat "$tmp/left")"
+	[ "$(($(cat /proc/sys/kernel/tainted) & (1 << 7 | 1 << 9)))" = 0 ] || die "WARN or oops"
+}
+
+cases=0
+for case in $CASES; do
+	cases=$((cases + 1))
+done
+echo "KTAP version 1"
+echo "1..$(($# * cases + 1))"
+
+# Loopback with packets of an ordinary size, or a window would be a packet or two.
+ip link set lo mtu 1500 up
+for file in "/lib/modules/$(uname -r)/kernel/net/ipv4"/tcp_*.ko*; do
+	file=${file##*/}
+	modprobe "${file%%.*}"
+done
+echo "$mark" >/dev/kmsg
+dmesg --level=emerg,alert,crit,err,warn --notime >"$tmp/boot"
+boot=$(wc -l <"$tmp/boot")
+
+for pair; do
+	module=${pair%:*}
+	algorithm=${pair#*:}
+	for case in $CASES; do
+		case $case in
+		load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
+			result "$algorithm: $case" "$case"
+			;;
+		*)
+			reload
+			result "$algorithm: $case" \
+				timeout 120 python3 "$here/sockets.py" "$case" "$algorithm" "$module"
+			;;
+		esac
+	done
+	unload
+done
+result "nothing in the kernel's log" quiet
+exit $failed

@@ -12,13 +12,6 @@ mount -t sysfs sys /sys
 mount -t tracefs trace /sys/kernel/tracing
 mount -t tmpfs run /run
 mkdir /run/netns
-for module in "$dir"/*.ko; do
-	[ -e "$module" ] || continue
-	name=$(basename "$module" .ko)
-	parameters=$(cat "$dir/$name.conf" 2>/dev/null)
-	# shellcheck disable=SC2086 # several parameters
-	insmod "$module" $parameters || echo "insmod $name failed" >"$dir/error"
-done
-[ -e "$dir/error" ] || sh "$dir/run.sh" "$dir" >"$dir/out" 2>&1
+sh "$dir/run.sh" "$dir" >"$dir/out" 2>&1
 dmesg >"$dir/dmesg"
 exec "$dir/poweroff"

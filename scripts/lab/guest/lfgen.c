@@ -132,6 +132,8 @@ die(const char *fmt, ...)
 
 static int64_t ns_of(double seconds)
 {
+	if (!(seconds >= 0 && seconds < 1e9))
+		die("plan: %g s is no time", seconds);
 	return llround(seconds * NSEC);
 }
 
@@ -423,7 +425,8 @@ static void sample_flow(struct flow *f, double t)
 	if (f->kind == UDP)
 		printf("u %.9f %d %llu\n", t, f->id,
 		       (unsigned long long)f->receiver.got);
-	if (f->kind != TCP || !f->started || (f->stopped && f->receiver.fd < 0))
+	/* The last sample of a flow that stops is at its stop. */
+	if (f->kind != TCP || !f->started || f->stopped)
 		return;
 	read_info(f->sender.fd, &out);
 	read_info(f->receiver.fd, &in);
@@ -673,8 +676,10 @@ static void read_plan(const char *path)
 
 	if (!file)
 		die("%s: %m", path);
-	while (fgets(line, sizeof(line), file))
+	while (fgets(line, sizeof(line), file)) {
+		line[strcspn(line, "\n")] = '\0';
 		read_line(line);
+	}
 	fclose(file);
 	if (!t_end || !t_sample || !t_qsample)
 		die("plan: end, sample and qsample are needed");

@@ -4,9 +4,9 @@
 # One experiment, on whatever kernel this is: run.sh DIR
 #
 # DIR holds setup.sh (the network), traffic (lfgen's plan), spaces (the names of
-# its namespaces), lfgen, and what else the backend put there; samples, kernel
-# version, log and exit status are left in DIR.  Everything that is made here is
-# removed again, whatever happens.
+# its namespaces), a .conf for each module of ours that is used, lfgen, and what
+# else the backend put there; samples, kernel version, log and exit status are
+# left in DIR.  Everything that is made here is removed again, whatever happens.
 set -u
 dir=$1
 cd "$dir" || exit 1
@@ -28,6 +28,25 @@ fail() {
 	echo "$1" >"$dir/error"
 	exit 1
 }
+
+# A module that lies here belongs to this kernel; else it must be installed.
+for conf in *.conf; do
+	[ -e "$conf" ] || continue
+	module=${conf%.conf}
+	if [ -e "/sys/module/$module" ]; then
+		:
+	elif [ -e "$module.ko" ]; then
+		insmod "./$module.ko" || fail "$module.ko cannot be loaded"
+	else
+		modprobe "$module" || fail "module $module cannot be loaded into this kernel: \
+run \`make install\` (it needs this kernel's headers), or use --backend uml"
+	fi
+	while IFS='=' read -r key value; do
+		[ -z "$key" ] ||
+			echo "$value" >"/sys/module/$module/parameters/$key" ||
+			fail "$module: $key=$value refused: $(dmesg | tail -n 1)"
+	done <"$conf"
+done
 
 uname -r >kernel
 echo "longfat: begin" >/dev/kmsg
