@@ -54,10 +54,10 @@ def _bottleneck(scenario: Scenario) -> list[str]:
     limit = scenario.buffer_packets
     ecn = " ecn" if link.ecn else ""
     if link.aqm == "red":
-        low, high = max(1, limit // 6), max(2, limit // 2)
+        low, high = limit // 6, limit // 2
         child = (
             f"red limit {limit * frame} min {low * frame} max {high * frame} avpkt {frame} "
-            f"burst {low + 1} bandwidth {rate}bit probability 0.1{ecn}"
+            f"burst {(2 * low + high) // 3 + 1} bandwidth {rate}bit probability 0.1{ecn}"
         )
     else:
         child = f"fq_codel limit {limit}{ecn or ' noecn'}"

@@ -184,6 +184,8 @@ class Scenario(_Strict):
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:
             raise ValueError("sample and queue_sample must be at least 1ms")
+        if self.link.aqm == "red" and self.buffer_packets < 12:
+            raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
         for kind in ("flow", "udp", "short"):
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:

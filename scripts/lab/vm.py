@@ -31,7 +31,7 @@ QEMU = "qemu-system-x86_64"
 _CONTROL = "/run/longfat-vm"
 
 # The guest's side.  Its output goes through virtme's port, which without udev has no
-# name below /dev.  Warnings go to the console too, which outlives a dying guest.
+# name below /dev; the root is 9p, which knows no fifo.  Warnings go to the console too, which outlives a dying guest.
 _MAIN = f"""for port in /sys/class/virtio-ports/*; do
     if [ "$(cat "$port/name")" = virtme.stdout ]; then
         exec >"/dev/${{port##*/}}" 2>&1 </dev/null
@@ -39,6 +39,7 @@ _MAIN = f"""for port in /sys/class/virtio-ports/*; do
 done
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8
 echo 5 >/proc/sys/kernel/printk
+mount -t tmpfs tmpfs /tmp
 cd /
 sh {_CONTROL}/command
 echo $? >{_CONTROL}/status.new

@@ -34,6 +34,7 @@ TRACE = Path("/sys/kernel/tracing")
 libc = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWNET = 0x40000000
+PR_SET_DUMPABLE = 4
 
 
 def check(condition: object, what: str) -> None:
@@ -199,11 +200,16 @@ def unprivileged() -> None:
 
 def namespace() -> None:
     """An ordinary user with a user and a network namespace of his own gains nothing
-    for anybody else: neither the default nor the list of allowed ones."""
+    for anybody else: neither the default nor the list of allowed ones.
 
-    def write(name: str) -> int:
+    The kernel (6.1 to 7.2 at least) forgets to give a reference to the module back
+    when it refuses it as a namespace's default, so nobody can remove it after this.
+    """
+
+    def write(path: Path, text: str) -> int:
         try:
-            (SYSCTL / name).write_text(CC)
+            fd = os.open(path, os.O_WRONLY)
+            os.write(fd, text.encode())
         except OSError as error:
             return error.errno or 254
         return 0
@@ -211,12 +217,20 @@ def namespace() -> None:
     def inside() -> int:
         if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
             return 200
-        if write("tcp_congestion_control") not in (errno.EPERM, errno.EACCES):
+        refused = (errno.EPERM, errno.EACCES)
+        if write(SYSCTL / "tcp_congestion_control", CC) not in refused:
             return 201
-        if write("tcp_allowed_congestion_control") not in (errno.EPERM, errno.EACCES):
+        if write(SYSCTL / "tcp_allowed_congestion_control", CC) not in refused:
             return 202
         # The namespace's owner holds CAP_NET_ADMIN over it and may choose for sockets
         # there, the kernel says; in yet another user namespace he no longer does.
+        libc.prctl(PR_SET_DUMPABLE, 1)  # or /proc/self would be root's
+        if write(Path("/proc/self/uid_map"), f"0 {NOBODY} 1"):
+            return 204
+        if write(Path("/proc/self/setgroups"), "deny"):
+            return 204
+        if write(Path("/proc/self/gid_map"), f"0 {NOBODY} 1"):
+            return 204
         if libc.unshare(CLONE_NEWUSER):
             return 200
         return 0 if try_cc(socket.socket()) == errno.EPERM else 203
@@ -228,6 +242,7 @@ def namespace() -> None:
             200: "no user namespace could be made",
             201: "a namespace could make it its default",
             202: "a namespace could allow it",
+            204: "the namespace's users could not be mapped",
             203: "without CAP_NET_ADMIN over the namespace, setsockopt was not refused",
         }.get(result, f"the namespace's process ended with {result}"),
     )

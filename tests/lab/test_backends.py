@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The backends in real time run the same scenario: Debian's own kernel, and `host` on it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import SCENARIOS
+from rich.console import Console
+
+from lab import result, runner, scenario, suite, vm
+from lab.backends import Vm
+from lab.modules import ROOT
+from lab.result import Json
+
+REALTIME = SCENARIOS / "realtime.toml"
+
+
+@pytest.fixture(scope="module")
+def machine() -> None:
+    try:
+        vm.check()
+    except vm.Unavailable as error:
+        pytest.skip(str(error))
+
+
+def judge(one: Json, backend: str) -> None:
+    """The run really was on that backend, with ltcp, and filled most of the path."""
+    assert one["backend"] == backend
+    assert one["kernel"] == suite.kernel("bookworm")
+    assert one["flows"][0]["cc"] == "ltcp"
+    assert one["flows"][0]["rtt_ms"]["p50"] >= 40
+    assert 0.6 <= one["summary"]["utilisation"] <= 1.02
+
+
+@pytest.mark.usefixtures("machine")
+def test_vm(tmp_path: Path) -> None:
+    backend = Vm()
+    backend.prepare(lambda _: None)
+    jobs = runner.jobs_for(scenario.load(REALTIME), None, tmp_path)
+    runner.run(jobs, backend, workers=1, timeout=400, console=Console(quiet=True))
+    judge(result.read(jobs[0].path), "vm")
+
+
+@pytest.mark.usefixtures("machine")
+def test_host_in_a_vm(tmp_path: Path) -> None:
+    """`longfat run --backend host` as root on Debian's kernel, modules made by `make install`:
+    a result, and no namespace left; without the module an error that says what to do."""
+    site = tmp_path / "site"
+    # The lab's requirements for the guest's Python, which need not be this one.
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--target", str(site)]
+        + ["--python-version", "3.11", "--only-binary=:all:"]
+        + ["-r", str(ROOT / "scripts/lab/requirements.txt")],
+        check=True,
+    )
+    # A copy: the tree belongs to whoever runs this, and the guest builds in it as root.
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    for part in (
+        "Makefile",
+        "Kbuild",
+        "include",
+        "scripts",
+        "tests/scenarios",
+        *ROOT.glob("tcp_*"),
+    ):
+        source = ROOT / part
+        target = tree / source.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-r", str(source), str(target)], check=True)
+    command = (
+        "cd /tree/scripts && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
+        "run='python3 -m lab run ../tests/scenarios/realtime.toml --backend host'\n"
+        "modprobe tcp_ltcp && $run -o /out || exit 1\n"
+        "ip netns list | grep . && exit 2\n"
+        "rmmod tcp_ltcp && rm -r /lib/modules/*/updates && depmod || exit 3\n"
+        "$run -o /out/without 2>/out/error && exit 4\n"
+        "ip netns list | grep . && exit 5\n"
+        "exit 0\n"
+    )
+    out = tmp_path / "out"
+    out.mkdir()
+    done = vm.run(
+        command,
+        setup=f"cd /tree && make KVER={suite.kernel('bookworm')} install",
+        binds=[(tree, "/tree"), (site, "/site"), (out, "/out")],
+        timeout=500,
+    )
+    assert done.returncode == 0, done.stdout
+    judge(result.read(out / "realtime-s1.json"), "host")
+    assert "make install" in (out / "error").read_text()
+    assert not list((out / "without").glob("*.json"))
