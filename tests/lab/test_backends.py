@@ -48,7 +48,9 @@ def test_vm(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("machine")
 def test_host_in_a_vm(tmp_path: Path) -> None:
     """`longfat run --backend host` as root on Debian's kernel, modules made by `make install`:
-    a result, and no namespace left; without the module an error that says what to do."""
+    a result, and no namespace left; without the module an error that says what to do.
+    In between `make uninstall`: it refuses, and says why, while ltcp is the default and
+    while a socket uses it; then it takes everything away."""
     site = tmp_path / "site"
     # The lab's requirements for the guest's Python, which need not be this one.
     subprocess.run(
@@ -72,12 +74,27 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         target = tree / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", str(source), str(target)], check=True)
+    holder = (
+        "import socket, time; s = socket.create_server(('127.0.0.1', 4242)); "
+        "s.setsockopt(6, 13, b'ltcp'); open('/tmp/ready', 'w').write('x'); time.sleep(600)"
+    )
     command = (
+        f'holder="{holder}"\n'
         "cd /tree/scripts && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
         "run='python3 -m lab run ../tests/scenarios/realtime.toml --backend host'\n"
         "modprobe tcp_ltcp && $run -o /out || exit 1\n"
         "ip netns list | grep . && exit 2\n"
-        "rmmod tcp_ltcp && rm -r /lib/modules/*/updates && depmod || exit 3\n"
+        'cd /tree && uninstall="make KVER=$(uname -r) uninstall"\n'
+        "sysctl -qw net.ipv4.tcp_congestion_control=ltcp\n"
+        "$uninstall 2>/out/default && exit 6\n"
+        "sysctl -qw net.ipv4.tcp_congestion_control=cubic\n"
+        "mkfifo /tmp/ready\n"
+        'python3 -c "$holder" & read -r _ </tmp/ready\n'
+        "$uninstall 2>/out/socket && exit 7\n"
+        "kill $! && wait $!\n"
+        "$uninstall && [ ! -e /sys/module/tcp_ltcp ] || exit 3\n"
+        "[ ! -e /lib/modules/$(uname -r)/updates/longfat ] || exit 8\n"
+        "cd scripts\n"
         "$run -o /out/without 2>/out/error && exit 4\n"
         "ip netns list | grep . && exit 5\n"
         "exit 0\n"
@@ -92,5 +109,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stdout
     judge(result.read(out / "realtime-s1.json"), "host")
+    assert "tcp_congestion_control=ltcp is its default" in (out / "default").read_text()
+    assert "127.0.0.1:4242" in (out / "socket").read_text()
     assert "make install" in (out / "error").read_text()
     assert not list((out / "without").glob("*.json"))

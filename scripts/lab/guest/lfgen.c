@@ -229,14 +229,18 @@ static int make_socket(struct flow *f, const char *ns, bool bound)
 		return fd;
 	}
 	if (f->kind == UDP) {
+		/*
+		 * Two milliseconds of data, 4 to UDP_BATCH datagrams: little is
+		 * left to send when the flow goes silent, and the buffer is what
+		 * holds the sender back, not fq's flow limit, which drops.
+		 */
+		double burst = f->rate * 2e-3 / f->size;
+
+		burst = burst < 4 ? 4 : burst > UDP_BATCH ? UDP_BATCH : burst;
 		set_int(fd, SOL_SOCKET, SO_MAX_PACING_RATE, (int)f->rate,
 			"pacing rate");
-		/*
-		 * Small enough to be what holds the sender back: fq drops what
-		 * is above its flow limit, and a drop is no error to wait for.
-		 */
 		set_int(fd, SOL_SOCKET, SO_SNDBUFFORCE,
-			UDP_BATCH * (f->size + 1024), "sndbuf");
+			(int)(burst * (f->size + 1024)), "sndbuf");
 	} else if (setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, f->cc,
 			      strlen(f->cc))) {
 		die("congestion control %s: %m (is its module loaded?)", f->cc);
