@@ -15,4 +15,4 @@ set -- "$out"/demo-reno-s1.json "$out"/demo-cubic-s1.json \
 "$lab" page "$@" -o "$out/demo.html" --title "longfat demo"
 echo
 echo "A real iperf3 -c ... -C ltcp over the same path, in virtual time:"
-"$lab" iperf3 "$scenario" -C ltcp -t 3
+"$lab" iperf3 "$scenario" -C ltcp -t 2

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 import sys
+import threading
 import time
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from . import cache, modules
+from . import cache, modules, process
 from .errors import LabError
 
 LINE = re.compile(r"^( *)(not ok|ok)\b\s*(\d+)?\s*(?:- )?(.*)$")
@@ -102,33 +102,32 @@ def run(names: list[str], console: Console) -> Tally:
         "LC_ALL": "C.UTF-8",
     }
 
+    cancel = threading.Event()
+
     def one(name: str) -> Tally:
         suite = suites[name]
         log = logs / f"{name}.log"
         began = time.monotonic()
-        with log.open("wb") as out:
-            process = subprocess.Popen(
-                suite["command"],
-                shell=True,
-                cwd=modules.ROOT,
+        limit = suite.get("timeout", 1800)
+        late = ""
+        try:
+            status = process.run(
+                ["sh", "-c", suite["command"]],
+                output=log,
+                timeout=limit,
+                cancel=cancel,
+                tick=lambda: None,
                 env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
+                cwd=modules.ROOT,
             )
-            try:
-                status = process.wait(timeout=suite.get("timeout", 1800))
-            except subprocess.TimeoutExpired:
-                status = 124
-            finally:
-                from .process import kill_tree
-
-                kill_tree(process.pid)
+        except process.Cancelled:
+            raise
+        except LabError as error:
+            status, late = 124, str(error)
         text = log.read_text(errors="replace")
         result = tally(text, status)
-        if status == 124:
-            result.failed.append(f"no end after {suite.get('timeout', 1800)} s")
+        if late:
+            result.failed.append(late)
         console.print(
             f"{name}: {suite['about']}: {result.passed} passed, {len(result.failed)} failed, "
             f"{len(result.skipped)} skipped ({time.monotonic() - began:.0f} s)",
@@ -156,6 +155,9 @@ def run(names: list[str], console: Console) -> Tally:
             total.passed += part.passed
             total.failed += part.failed
             total.skipped += part.skipped
+    except BaseException:
+        cancel.set()
+        raise
     finally:
         pool.shutdown(cancel_futures=True)
     return total

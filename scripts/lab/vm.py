@@ -31,7 +31,8 @@ QEMU = "qemu-system-x86_64"
 _CONTROL = "/run/longfat-vm"
 
 # The guest's side.  Its output goes through virtme's port, which without udev has no
-# name below /dev; the root is 9p, which knows no fifo.  Warnings go to the console too, which outlives a dying guest.
+# name below /dev; the root is 9p, which knows no fifo.  Warnings go to the console too,
+# which outlives a dying guest.
 _MAIN = f"""for port in /sys/class/virtio-ports/*; do
     if [ "$(cat "$port/name")" = virtme.stdout ]; then
         exec >"/dev/${{port##*/}}" 2>&1 </dev/null
@@ -199,9 +200,9 @@ def run(
             watcher = threading.Thread(target=watch)
             watcher.start()
             try:
-                with suites.ended(process):
-                    assert process.stdout
-                    for text in process.stdout:
+                assert process.stdout
+                with suites.ended(process), process.stdout as said_so_far:
+                    for text in said_so_far:
                         out.append(text)
                         if output:
                             output(text)
