@@ -195,7 +195,8 @@ load_refused() {
 
 # Everything from level warning up since we began, but for
 #	what the kernel says of any module that is not its own and not signed,
-#	our own line for each bad parameter that the cases above wrote,
+#	our own line for each bad parameter that the cases above gave, and the kernel's
+#	for those that it would not load with,
 #	and what a slow emulated machine makes the kernel say of its clocks.
 quiet() {
 	dmesg --level=emerg,alert,crit,err,warn --notime >"$tmp/all"
@@ -204,6 +205,7 @@ quiet() {
 		grep -v -e "loading out-of-tree module taints kernel" \
 			-e "module verification failed: signature and/or required key missing" \
 			-e "^tcp_[a-z0-9]*: .* refused: valid is " \
+			-e "^tcp_[a-z0-9]*: .* invalid for parameter " \
 			-e "^clocksource: " -e "^hrtimer: interrupt took " \
 			-e "^perf: interrupt took too long" >"$tmp/left"
 	[ ! -s "$tmp/left" ] || die "$(cat "$tmp/left")"
