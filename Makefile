@@ -25,9 +25,9 @@ uninstall: ## Unload and remove them; refuses while one is in use, and says by w
 
 clean: ## Remove what was built in the tree
 	@rm -rf *.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
-	@rm -rf $(OUT)
+	@rm -rf out
 
-##@ In the lab (any kernel, no headers, no root)
+##@ In the lab (any kernel, no headers)
 
 deps: ## Install the Debian packages that the lab needs (sudo if not root)
 	@scripts/deps.sh

@@ -36,5 +36,5 @@ fi
 echo "deps: installing these packages${sudo:+ with sudo}:$missing"
 $sudo apt-get -qq update
 # shellcheck disable=SC2086 # a list
-DEBIAN_FRONTEND=noninteractive $sudo apt-get -qq install -y \
+$sudo env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y \
 	--no-install-recommends $missing >/dev/null

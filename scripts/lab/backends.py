@@ -236,6 +236,7 @@ class Host(Backend):
             timeout=timeout,
             cancel=cancel,
             tick=tick,
+            grace=20,  # to remove the namespaces and put the settings back
         )
 
 

@@ -119,6 +119,7 @@ def run(names: list[str], console: Console) -> Tally:
                 tick=lambda: None,
                 env=environment,
                 cwd=modules.ROOT,
+                grace=5,
             )
         except process.Cancelled:
             raise

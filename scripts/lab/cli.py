@@ -44,7 +44,7 @@ def _backend(name: str) -> Backend:
 
 
 def _prepare(backend: Backend) -> None:
-    with notes.status("preparing") as status:
+    with notes.status("preparing") as status, runner.terminable():
         backend.prepare(lambda text: status.update(f"preparing: {text}"))
 
 
@@ -180,7 +180,7 @@ def iperf3(
     main = (
         f"d='ip netns exec lf-d' s='ip netns exec lf-s0'\n"
         f"$d iperf3 -s -1 --forceflush >server 2>&1 &\n"
-        f"until grep -q listening server; do sleep 0.01; done\n"
+        f"until grep -q listening server; do kill -0 $! || exit 1; sleep 0.01; done\n"
         f"$s iperf3 -c 10.0.0.2 -C {cc} -t {seconds} {'-J' if json else ''} >client 2>&1\n"
         f"wait\n"
     )
@@ -211,7 +211,8 @@ def check(
     """Run the test suites; `make check` calls this with the test tools in place."""
     from . import check as suite
 
-    total = suite.run(suites or [], console)
+    with runner.terminable():
+        total = suite.run(suites or [], console)
     print(
         f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped",
         flush=True,
@@ -228,7 +229,11 @@ def kunit() -> None:
     with runner.run_directory() as scratch, runner.terminable():
         for module in kernel.build_modules(tests=True).glob("*.ko"):
             shutil.copy(module, scratch)
-        (scratch / "run.sh").write_text('for module in "$1"/*.ko; do insmod "$module"; done\n')
+        (scratch / "run.sh").write_text(
+            'for module in "$1"/*.ko; do\n'
+            'insmod "$module" || echo "not ok - insmod $module" >/dev/kmsg\n'
+            "done\n"
+        )
         shutil.copy(tools.GUEST / "init.sh", scratch)
         (scratch / "init.sh").chmod(0o755)
         shutil.copy(tools.programs() / "poweroff", scratch)
@@ -262,6 +267,9 @@ def build() -> None:
 @app.command()
 def clean() -> None:
     """Remove the cache: kernels, modules, chroots (the next run builds them again)."""
+    from . import suite
+
+    suite.remove()
     cache.remove(cache.directory())
 
 

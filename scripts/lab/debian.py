@@ -52,8 +52,9 @@ def _apt(suite: str) -> list[str]:
     base = cache.directory() / "apt" / suite
     for sub in ("lists/partial", "archives/partial"):
         (base / sub).mkdir(parents=True, exist_ok=True)
-    signed = f"signed-by={KEYRING}" if KEYRING.exists() else "trusted=yes"
-    (base / "sources.list").write_text(f"deb [{signed}] {mirror()} {suite} main\n")
+    if not KEYRING.exists():
+        raise LabError(f"{KEYRING} is missing: apt-get install debian-archive-keyring")
+    (base / "sources.list").write_text(f"deb [signed-by={KEYRING}] {mirror()} {suite} main\n")
     return [
         f"-oDir::Etc::sourcelist={base}/sources.list",
         "-oDir::Etc::sourceparts=-",

@@ -109,6 +109,7 @@ def build_modules(*, tests: bool = False) -> Path:
     with `tests`, those of tests/kunit instead."""
     kernel = build()
     files = modules.files(tests=tests)
+    suffix = "-tests" if tests else ""
 
     def make(path: Path) -> None:
         for file in files:
@@ -116,7 +117,7 @@ def build_modules(*, tests: bool = False) -> Path:
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, target)
         tree = path / "tree"
-        log = cache.directory() / "module-build.log"
+        log = cache.directory() / f"module-build{suffix}.log"
         log.unlink(missing_ok=True)
         what = tree / "tests/kunit" if tests else tree
         _logged(
@@ -129,6 +130,5 @@ def build_modules(*, tests: bool = False) -> Path:
             built.rename(path / built.name)
         shutil.rmtree(tree)
 
-    suffix = "-tests" if tests else ""
     key = cache.digest(kernel.name, (kernel / "version").read_text(), *files)
     return cache.entry(f"modules-uml-{key}{suffix}", make)

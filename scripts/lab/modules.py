@@ -39,12 +39,32 @@ def algorithms() -> frozenset[str]:
     return IN_TREE | frozenset(owners())
 
 
-def parameters(name: str) -> frozenset[str]:
-    """The parameters of the module that registers `name`; ValueError if there is none."""
+def parameters(name: str) -> dict[str, str]:
+    """Parameter -> what is valid ("1 to 500", or "0, 1/3"), for the module that registers
+    `name`, from the LF_PARAM_ lines of its source; ValueError if there is no such module."""
     if name not in owners():
         raise ValueError(f"no module of ours is {name!r}; valid: {', '.join(sorted(owners()))}")
     text = sources()[owners()[name]].read_text()
-    return frozenset(re.findall(r"^LF_PARAM_[A-Z]+\((\w+)", text, re.M))
+    found = {}
+    for kind, arguments in re.findall(r"^LF_PARAM_([A-Z]+)\((.*?)\);", text, re.M | re.S):
+        key, *rest = re.findall(r'"[^"]*"|[^\s,]+', arguments)
+        if kind == "UINT":
+            found[key] = f"{rest[1]} to {rest[2]}"
+        elif kind == "BOOL":
+            found[key] = "true, false"
+        else:
+            found[key] = ", ".join(word.strip('"') for word in rest[2:])
+    return found
+
+
+def accepts(valid: str, value: int | str | bool) -> bool:
+    """Whether a parameter for which `valid` is valid takes `value`."""
+    if valid == "true, false":
+        return isinstance(value, bool)
+    if " to " in valid:
+        low, high = map(int, valid.split(" to "))
+        return type(value) is int and low <= value <= high
+    return not isinstance(value, bool) and str(value) in valid.split(", ")
 
 
 def files(*, tests: bool = False) -> list[Path]:

@@ -71,12 +71,14 @@ def run(
     tick: Callable[[], None],
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
+    grace: float = 0,
 ) -> int:
     """Run `command` with its output in a file; its exit status.
 
     `tick` is called about five times a second.  When `cancel` is set or after
     `timeout` seconds the command is killed with all that it started, and
-    Cancelled or LabError is raised.
+    Cancelled or LabError is raised.  With `grace`, everything gets SIGTERM first, and
+    the command that many seconds to undo what it did.
     """
     with output.open("wb") as out:
         process = subprocess.Popen(
@@ -103,5 +105,13 @@ def run(
                         f"(--timeout allows more)"
                     )
         finally:
+            if grace and process.poll() is None:
+                with suppress(psutil.Error):
+                    leader = psutil.Process(process.pid)
+                    for each in [*leader.children(recursive=True), leader]:
+                        with suppress(psutil.Error):
+                            each.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(timeout=grace)
             kill_tree(process.pid)
             process.wait()

@@ -5,7 +5,8 @@ What a figure means (docs/lab.md has the same list):
 
 goodput_bps     payload bytes that arrived in order within the measured time, the run
                 after `warmup` while the flow was active, in bits per second
-utilisation     sum of goodput over the payload capacity of the link
+utilisation     payload bytes of all bulk flows over what the link could have carried in the
+                measured time
 loss            packets dropped by the bottleneck over packets offered to it, measured time
 queue_delay_ms  backlog of the bottleneck, sampled, over the link's rate
 rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
@@ -135,13 +136,16 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
     }
     rtts: list[float] = []
     completed = {done[1]: done[2] for done in raw["d"]}
+    finished = {done[1]: done[0] for done in raw["d"]}
     if all(ident in completed for ident in ids):
         out["completion_s"] = max(completed[ident] for ident in ids)
     for ident in ids:
         rows = raw["f"].get(ident, [])
         if raw["a"].get(ident, spec.cc) != spec.cc:
             raise LabError(f"asked for {spec.cc}, the kernel uses {raw['a'][ident]}")
-        bps, gained = _goodput(rows, 6, scenario.warmup, scenario.duration)
+        # Idle samples after a size-limited flow's completion are not its goodput.
+        end = min(finished.get(ident, scenario.duration) + scenario.sample, scenario.duration)
+        bps, gained = _goodput(rows, 6, scenario.warmup, end)
         out["goodput_bps"] += round(bps)
         out["received_bytes"] += gained
         out["retransmissions"] += _counter(rows, 5, scenario.warmup)
@@ -175,16 +179,20 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
             )
             raise LabError(f"the run left no {name}; it said:\n{said}")
     log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
-    bad = [line for line in log if SPLAT.search(line)]
+    # A virtual kernel also tells what happened before and after, to its very end.
+    whole = (run / "dmesg").read_text().splitlines() if (run / "dmesg").exists() else log
+    bad = [line for line in [*log, *whole] if SPLAT.search(line)]
     if bad:
-        raise LabError("the kernel complained during the run:\n" + "\n".join(log))
+        raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
     raw = read_samples(run / "samples")
 
     begin, rate = scenario.warmup, scenario.link.rate
     flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
-    total = sum(flow["goodput_bps"] for flow in flows)
+    # Over the whole measured time: flows need not be active together.
+    measured = scenario.duration - begin
+    total = round(sum(flow["received_bytes"] for flow in flows) * 8 / measured)
     fairness = jain([flow["goodput_bps"] for flow in flows])
     step = max(1, round(scenario.sample / scenario.queue_sample))
     udp = []
@@ -200,7 +208,7 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
             {
                 "short": number,
                 "completed": len(times),
-                "goodput_bps": round(sum(sizes) * 8 / (scenario.duration - begin)),
+                "goodput_bps": round(sum(sizes) * 8 / measured),
                 "completion_s": spread(times, 6),
             }
         )
@@ -237,6 +245,7 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),
             "sent": _counter(raw["l"], 4, begin),
+            "reordered": _counter(raw["l"], 6, begin),  # netem's "requeues"
         }
     return out
 

@@ -141,6 +141,14 @@ class Host(_Strict):
     offload: bool = True
     sysctl: dict[str, int | str] = {}
 
+    @field_validator("sysctl")
+    @classmethod
+    def _sysctl(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for key in given:
+            if not re.fullmatch(r"net\.ipv[46]\.[\w.]+", key):
+                raise ValueError(f"{key!r}: only net.ipv4 and net.ipv6 belong to a namespace")
+        return given
+
 
 class Scenario(_Strict):
     title: str
@@ -171,15 +179,19 @@ class Scenario(_Strict):
     def _module(cls, given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         for name, parameters in given.items():
             valid = modules.parameters(name)
-            for key in parameters:
+            for key, value in parameters.items():
                 if key not in valid:
                     raise ValueError(
                         f"{name} has no parameter {key!r}; valid: {', '.join(sorted(valid))}"
                     )
+                if not modules.accepts(valid[key], value):
+                    raise ValueError(f"{name}.{key} = {value!r}: valid is {valid[key]}")
         return given
 
     @model_validator(mode="after")
     def _times(self) -> Self:
+        if self.duration <= 0:
+            raise ValueError("duration must be above zero")
         if self.warmup >= self.duration:
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:

@@ -142,17 +142,20 @@ _PRIVATE = [
 def as_root(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
     """`command` as root, with `env` added to its environment.
 
-    Raises Unavailable if we are not root and there is no sudo.
+    Raises Unavailable if we are not root and sudo cannot be asked without a terminal.
     """
     setting = ["env", *(f"{key}={value}" for key, value in (env or {}).items())] if env else []
     if os.geteuid() == 0:
         return [*setting, *command]
-    if not shutil.which("sudo"):
+    if (
+        not shutil.which("sudo")
+        or subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode
+    ):
         raise Unavailable(
-            f"{Path(command[0]).name} needs root: run this as root, or install sudo "
-            "(chroots and mounts cannot be made otherwise)"
+            f"{Path(command[0]).name} needs root: run this as root, or with a sudo that asks for "
+            "no password (chroots and mounts cannot be made otherwise)"
         )
-    return ["sudo", "--", *setting, *command]
+    return ["sudo", "-n", "--", *setting, *command]
 
 
 def _descendants(pid: int) -> list[int]:
@@ -268,6 +271,13 @@ def chroot(name: str) -> Path:
         if old.name.rpartition("-")[2] < _week(ago=4):
             subprocess.run(as_root(["rm", "-rf", "--one-file-system", str(old)]))
     return path
+
+
+def remove() -> None:
+    """Remove every chroot from the cache; they belong to root."""
+    found = [*cache.directory().glob("suite-*"), *cache.directory().glob(".suite-*.partial")]
+    if found:
+        subprocess.run(as_root(["rm", "-rf", "--one-file-system", *map(str, found)]), check=True)
 
 
 def kernel(name: str) -> str:

@@ -84,6 +84,12 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         "run='python3 -m lab run ../tests/scenarios/realtime.toml --backend host'\n"
         "modprobe tcp_ltcp && $run -o /out || exit 1\n"
         "ip netns list | grep . && exit 2\n"
+        # In the middle of a run, as soon as it has its network.
+        "mem=$(cat /proc/sys/net/ipv4/tcp_mem)\n"
+        "$run -o /out/never & until ip netns list | grep -q .; do sleep 0.2; done\n"
+        "kill -TERM $! ; wait $!\n"
+        '[ $? = 130 ] && [ -z "$(ip netns list)" ] || exit 9\n'
+        '[ "$mem" = "$(cat /proc/sys/net/ipv4/tcp_mem)" ] || exit 10\n'
         'cd /tree && uninstall="make KVER=$(uname -r) uninstall"\n'
         "sysctl -qw net.ipv4.tcp_congestion_control=ltcp\n"
         "$uninstall 2>/out/default && exit 6\n"

@@ -80,11 +80,31 @@ def test_random_loss_is_the_rate_asked_for(experiment: Experiment) -> None:
     assert hop["dropped"] / (hop["dropped"] + hop["sent"]) == pytest.approx(0.005, rel=0.15)
 
 
-def test_duplication_and_reordering_happen(experiment: Experiment) -> None:
-    (plain,) = experiment(out="plain")
-    (both,) = experiment(link='duplicate = "1%"\nreorder = "2%"', out="both")
-    assert both["impaired_hop"]["sent"] > 0
-    assert both["summary"]["goodput_bps"] < plain["summary"]["goodput_bps"] * 1.001
+def test_duplicates_arrive_twice(experiment: Experiment) -> None:
+    """One packet in ten twice: the receiver of UDP counts a tenth more."""
+    more = '[[udp]]\nrtt = "10ms"\nrate = "5mbit"\nsize = 1000'
+    (one,) = experiment(
+        link='duplicate = "10%"',
+        flow='duration = "1s"',
+        more=more,
+        text=SMALL.replace("10s", "32s"),
+    )
+    assert one["udp"][0]["goodput_bps"] == pytest.approx(1.1 * 5e6 * 1000 / 1042, rel=0.02)
+
+
+def test_reordering_is_the_rate_asked_for(experiment: Experiment) -> None:
+    """One packet in twenty overtakes the others' millisecond, and none is lost for it."""
+    (one,) = experiment(link='reorder = "5%"', flow='socket_buffer = "64kB"')
+    hop = one["impaired_hop"]
+    assert hop["reordered"] / hop["sent"] == pytest.approx(0.05, rel=0.1)
+    assert hop["dropped"] == 0 and one["summary"]["dropped"] == 0
+
+
+def test_flows_in_turn_share_one_capacity(experiment: Experiment) -> None:
+    """Two flows one after the other do not add up to twice the link."""
+    second = '[[flow]]\ncc = "ltcp"\nrtt = "40ms"\nstart = "6s"'
+    (one,) = experiment(flow='duration = "6s"', more=second)
+    assert 0.9 <= one["summary"]["utilisation"] <= 1.001
 
 
 def test_udp_on_off_rate(experiment: Experiment) -> None:
@@ -141,9 +161,12 @@ def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
         result.make(one, 1, "uml", made, run)
 
 
-def test_a_refused_module_parameter_fails_the_run(experiment: Experiment) -> None:
-    with pytest.raises(LabError, match="beta=501 refused: .*valid is 1 to 500"):
-        experiment(more="[module.ltcp]\nbeta = 501")
+@pytest.mark.parametrize(
+    "setting", ["beta = 501", 'beta = "x"', 'rtt_alpha = "1/7"', "one_layer = 1"]
+)
+def test_a_bad_module_parameter_never_starts(experiment: Experiment, setting: str) -> None:
+    with pytest.raises(LabError, match=r"module: ltcp\..*: valid is "):
+        experiment(more=f"[module.ltcp]\n{setting}")
 
 
 def test_interrupt_leaves_nothing(tmp_path: Path) -> None:

@@ -129,10 +129,11 @@ ss_shows() {
 
 # refused PARAMETER VALUE WHY: the kernel refuses it with WHY, and keeps the old one.
 refused() {
-	old=$(cat "$1")
+	read -r old <"$1"
 	said=$(printf '%s\n' "$2" | tee "$1" 2>&1 >/dev/null) && die "$1 took '$2'"
 	case $said in *": $3") ;; *) die "'$2' to $1: $said; should be: $3" ;; esac
-	[ "$(cat "$1")" = "$old" ] || die "'$2' refused changed $1: $old, now $(cat "$1")"
+	read -r now <"$1"
+	[ "$now" = "$old" ] || die "'$2' was refused and changed $1: $old, now $now"
 	bad=$((bad + 1))
 }
 
@@ -151,7 +152,7 @@ parameters() {
 	before=$(complaints)
 	bad=0
 	for file in "/sys/module/$module/parameters"/*; do
-		value=$(cat "$file")
+		read -r value <"$file"
 		[ -n "$value" ] || die "$file has no value"
 		refused "$file" garbage "Invalid argument"
 		refused "$file" "" "Invalid argument"
@@ -165,7 +166,8 @@ parameters() {
 			[ "$min" = 0 ] || refused "$file" $((min - 1)) "Numerical result out of range"
 			for good in "$min" "$max" "$value"; do
 				echo "$good" >"$file" || die "$file refused $good"
-				[ "$(cat "$file")" = "$good" ] || die "$file: $good became $(cat "$file")"
+				read -r now <"$file"
+				[ "$now" = "$good" ] || die "$file: $good became $now"
 			done
 		fi
 	done
@@ -184,12 +186,13 @@ load_refused() {
 	done
 	unload || die "rmmod failed"
 	object=$(modinfo -F filename "$module")
+	before=$(complaints)
 	for setting; do
-		before=$(complaints)
 		insmod "$object" "$setting" && die "insmod took $setting"
 		[ ! -d "/sys/module/$module" ] || die "refused $setting, and is loaded"
-		[ "$(complaints)" = $((before + 1)) ] || die "no line in the log for $setting"
 	done
+	lines=$(($(complaints) - before))
+	[ "$lines" = $# ] || die "$# settings refused, $lines lines in the log: $*"
 	modprobe "$module"
 }
 

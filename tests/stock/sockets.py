@@ -347,14 +347,13 @@ def storm() -> None:
     thread = threading.Thread(target=switch)
     thread.start()
     try:
-        for _ in range(4):
-            transfer(a, b, 1 << 20)
+        transfer(a, b, 1 << 20)
     finally:
         done.set()
         thread.join()
     check(switched > 100, f"only {switched} switches")
     set_cc(a, CC)
-    transfer(a, b, 1 << 20)
+    transfer(a, b, 1 << 18)
     a.close()
     b.close()
     unused()

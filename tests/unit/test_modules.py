@@ -22,7 +22,20 @@ def test_several_in_one_module(tree: Path) -> None:
 
 
 def test_parameters(tree: Path) -> None:
-    assert modules.parameters("foo") == {"beta", "gentle", "mode"}
+    assert set(modules.parameters("foo")) == {"beta", "gentle", "mode"}
+
+
+@pytest.mark.parametrize(
+    ("valid", "good", "bad"),
+    [
+        ("1 to 500", [1, 500], [0, 501, "1", True, ""]),
+        ("true, false", [True, False], [0, 1, "Y", "true"]),
+        ("0, 1/3, 1", [0, "0", "1/3", 1], ["1/7", 2, True, ""]),
+    ],
+)
+def test_accepts(valid: str, good: list[int | str | bool], bad: list[int | str | bool]) -> None:
+    assert all(modules.accepts(valid, value) for value in good)
+    assert not any(modules.accepts(valid, value) for value in bad)
 
 
 @pytest.mark.parametrize("name", ["bar", "cubic", "tcp_foo", ""])

@@ -243,7 +243,7 @@ def test_cross_traffic(one: One, finished: Run) -> None:
 def test_impaired_hop(one: One, finished: Run) -> None:
     rows = ["l 0 0 0 0 0 0 0", "l 10 0 0 7 993 0 0"]
     out = made(one(link="loss = 0.007"), finished(*rows))
-    assert out["impaired_hop"] == {"dropped": 7, "sent": 993}
+    assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 0}
     assert "impaired_hop" not in made(one(), finished(flow(0)))
 
 

@@ -28,8 +28,8 @@
  * SAMPLES is a line per observation:
  *
  *	f T ID CWND SSTHRESH SRTT_US MIN_RTT_US RETRANS RECEIVED CE PACING
- *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES OVERLIMITS
- *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES OVERLIMITS
+ *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
+ *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	u T ID RECEIVED_BYTES
  *	d T ID SECONDS BYTES		a short or size-limited flow is complete
  *	a ID NAME			the congestion control in use, asked back
@@ -566,7 +566,7 @@ static void print_qdisc(struct qdisc *q, double t, struct nlmsghdr *h)
 	payload(stats, TCA_STATS_QUEUE, &queue, sizeof(queue));
 	printf("%c %.9f %u %u %u %u %llu %u\n", q->tag, t, queue.backlog,
 	       queue.qlen, queue.drops, basic.packets,
-	       (unsigned long long)basic.bytes, queue.overlimits);
+	       (unsigned long long)basic.bytes, queue.requeues);
 }
 
 static void sample_qdisc(struct qdisc *q, double t)

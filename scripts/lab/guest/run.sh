@@ -20,6 +20,10 @@ cleanup() {
 		ip netns del "$ns" 2>/dev/null
 	done <"$dir/spaces"
 	sysctl -qw "net.ipv4.tcp_mem=$old_mem"
+	# Backwards: a parameter set twice gets its first value back last.
+	[ ! -e "$dir/kept" ] || tac "$dir/kept" | while IFS='=' read -r file value; do
+		echo "$value" >"$file"
+	done
 }
 trap cleanup EXIT
 trap 'exit 130' INT TERM
@@ -29,6 +33,9 @@ fail() {
 	exit 1
 }
 
+# What the kernel says from here on belongs to this run.
+mark="longfat: begin $$ $(cat /proc/sys/kernel/random/uuid)"
+echo "$mark" >/dev/kmsg
 # A module that lies here belongs to this kernel; else it must be installed.
 for conf in *.conf; do
 	[ -e "$conf" ] || continue
@@ -42,18 +49,20 @@ for conf in *.conf; do
 run \`make install\` (it needs this kernel's headers), or use --backend uml"
 	fi
 	while IFS='=' read -r key value; do
-		[ -z "$key" ] ||
-			echo "$value" >"/sys/module/$module/parameters/$key" ||
+		[ -n "$key" ] || continue
+		file=/sys/module/$module/parameters/$key
+		echo "$file=$(cat "$file")" >>kept
+		echo "$value" >"$file" ||
 			fail "$module: $key=$value refused: $(dmesg | tail -n 1)"
 	done <"$conf"
 done
 
 uname -r >kernel
-echo "longfat: begin" >/dev/kmsg
 # tcp_mem is sized from memory; under pressure the stack would close windows.
 sysctl -qw net.ipv4.tcp_mem="100000000 100000000 100000000"
 sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.log)"
 sh ./main.sh || fail "$(sed -n 's/^x //p' samples 2>/dev/null | tail -n 1)"
 dmesg >log.all
-sed -n '/longfat: begin$/,$p' log.all | sed 1d >log
+grep -qF "$mark" log.all || fail "the kernel's log lost this run's begin: too much was logged"
+awk -v mark="$mark" 'found { print } index($0, mark) { found = 1 }' log.all >log
 echo 0 >status
