@@ -7,7 +7,7 @@ set -eu
 
 packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev
 	make perl procps python3-venv util-linux xz-utils"
-[ "${1:-}" != check ] || packages="$packages clang git mmdebstrap qemu-system-x86
+[ "${1:-}" != check ] || packages="$packages clang file git mmdebstrap qemu-system-x86
 	shellcheck sparse"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then

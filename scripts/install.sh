@@ -80,7 +80,10 @@ $found"
 Set those namespaces to another algorithm and close those sockets, then again."
 	for module; do
 		[ ! -e "/sys/module/$module" ] || [ -n "${DESTDIR:-}" ] ||
-			rmmod "$module" || die "$module cannot be unloaded; nothing was removed"
+			rmmod "$module" || die "$module cannot be unloaded, nothing was removed.
+No namespace or socket was found to use it.  Kernels (6.1 and 7.2 were seen to) lose a
+reference each time a namespace is refused $module's algorithm as its default; only
+a reboot gives it back."
 	done
 	for module; do
 		[ ! -e "$target/$module.ko" ] || echo "removed $target/$module.ko"

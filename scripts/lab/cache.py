@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,4 +65,7 @@ def entry(name: str, make: Callable[[Path], None]) -> Path:
 def remove(path: Path) -> None:
     """Remove a directory tree, if it is there."""
     if path.exists():
-        shutil.rmtree(path)
+        try:
+            shutil.rmtree(path)
+        except PermissionError:  # a chroot that sudo began
+            subprocess.run(["sudo", "-n", "rm", "-rf", "--one-file-system", str(path)], check=True)
