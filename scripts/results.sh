@@ -3,7 +3,7 @@
 #
 # results.sh: run the published scenarios again, keep their summaries in
 # docs/results and their pictures in docs/img, renew the tables of the pages.
-# Takes about half an hour on two cores.
+# Takes about ten minutes on two cores.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat

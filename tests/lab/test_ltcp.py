@@ -50,7 +50,8 @@ def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
 
 def test_reno_sawtooth(experiment: Experiment) -> None:
     """Reno on the same path: one packet per round trip up, half of the window down."""
-    (one,) = experiment(SCENARIOS / "reno-sawtooth.toml")
+    (_, one) = experiment(SCENARIOS / "ltcp-fig6.toml")
+    assert one["flows"][0]["cc"] == "reno"
     _, window = cwnd(one)
     peaks = [i - 1 for i in decreases(window)]
     assert len(peaks) >= 3
