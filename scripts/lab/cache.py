@@ -37,19 +37,25 @@ def digest(*parts: object) -> str:
     return h.hexdigest()[:12]
 
 
-def entry(name: str, make: Callable[[Path], None]) -> Path:
-    """The cached directory `name`, made by `make(directory)` if it is not there.
+def entry(name: str, make: Callable[[Path], None], needs: tuple[str, ...] = ()) -> Path:
+    """The cached directory `name`, made by `make(directory)` if it is not there, or if
+    one of the files `needs` (paths in it) has been lost.
 
     `make` gets an empty directory to fill and raises to say that it could not;
     nothing is kept then.  Its final path differs from the one it is made at, so
     what it makes must be relocatable.
     """
     path = directory() / name
-    if path.is_dir():
+
+    def whole() -> bool:
+        return path.is_dir() and all((path / file).exists() for file in needs)
+
+    if whole():
         return path
     with FileLock(directory() / f".{name}.lock"):
-        if path.is_dir():
+        if whole():
             return path
+        remove(path)
         partial = directory() / f".{name}.partial"
         remove(partial)
         partial.mkdir()

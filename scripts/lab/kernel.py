@@ -10,6 +10,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from filelock import FileLock
+
 from . import cache, debian, modules, tools
 from .errors import LabError
 
@@ -50,9 +52,8 @@ def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
         raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
 
 
-def _make(path: Path) -> None:
+def _make(path: Path, version: str) -> None:
     tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
-    version = debian.version(PACKAGE, SUITE)
     debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
     archive = next((path / "package").rglob("linux-source-*.tar.xz"))
     tree = path / "linux"
@@ -100,8 +101,16 @@ def build() -> Path:
     cache entry (`longfat clean`) to move to the suite's newest.
     """
     require()
-    name = f"uml-{PACKAGE.removeprefix('linux-source-')}-{cache.digest(CONFIG)}"
-    return cache.entry(name, _make)
+    configuration = cache.digest(CONFIG)
+    needs = ("version", "linux/linux", "linux/Module.symvers", "linux/Makefile")
+    # One at a time, or two beginners could find two newest versions.
+    with FileLock(cache.directory() / f".uml-{configuration}.lock"):
+        for built in sorted(cache.directory().glob(f"uml-*-{configuration}")):
+            if all((built / file).exists() for file in needs):
+                return built
+        version = debian.version(PACKAGE, SUITE)
+        name = f"uml-{version}-{configuration}"
+        return cache.entry(name, lambda path: _make(path, version), needs)
 
 
 def build_modules(*, tests: bool = False) -> Path:
@@ -130,5 +139,5 @@ def build_modules(*, tests: bool = False) -> Path:
             built.rename(path / built.name)
         shutil.rmtree(tree)
 
-    key = cache.digest(kernel.name, (kernel / "version").read_text(), *files)
+    key = cache.digest(kernel.name, *files)
     return cache.entry(f"modules-uml-{key}{suffix}", make)

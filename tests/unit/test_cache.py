@@ -149,3 +149,18 @@ def test_remove(tmp_path: Path) -> None:
     cache.remove(tmp_path / "a")
     cache.remove(tmp_path / "a")
     assert not (tmp_path / "a").exists()
+
+
+def test_an_entry_that_lost_a_file_is_made_again(home: Path) -> None:
+    made = []
+
+    def make(path: Path) -> None:
+        made.append(path)
+        (path / "image").write_text("1")
+
+    for lost in (False, True):
+        path = cache.entry("thing", make, ("image",))
+        assert cache.entry("thing", make, ("image",)) == path
+        assert len(made) == 1 + lost
+        (path / "image").unlink()
+    assert cache.entry("thing", make, ("image",)) == path and len(made) == 3
