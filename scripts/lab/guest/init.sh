@@ -3,6 +3,10 @@
 #
 # The first process of a virtual-time kernel.  The host's file system is its
 # root, so whatever programs write to is covered before anything runs.
+if [ $$ -ne 1 ]; then
+	echo "init.sh: only for the first process of a virtual kernel" >&2
+	exit 1
+fi
 PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 # Still the host's /proc: the directory that the kernel's process was started in.
