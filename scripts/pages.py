@@ -145,6 +145,12 @@ def fig6() -> str:
     return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
+def ten_gigabit() -> str:
+    """One flow at 10 Gbit/s."""
+    one = result.read(RESULTS / "ltcp-10g-s1.json")
+    return markdown(list(report.HEADINGS[1:-1]), [report.row(one)[1:-1]])
+
+
 def demo() -> str:
     """The table of `make demo`."""
     rows = [
@@ -155,7 +161,13 @@ def demo() -> str:
 
 
 PARTS: dict[str, dict[str, Callable[[], str]]] = {
-    "docs/ltcp.md": {"fig2": fig2, "one-layer": one_layer, "fig6": fig6, "fig7": fig7},
+    "docs/ltcp.md": {
+        "fig2": fig2,
+        "one-layer": one_layer,
+        "fig6": fig6,
+        "fig7": fig7,
+        "10g": ten_gigabit,
+    },
     "README.md": {"demo": demo},
 }
 

@@ -11,7 +11,8 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
 "$lab" run -o "$scratch" tests/scenarios/demo.toml tests/scenarios/ltcp-fig7.toml \
-	tests/scenarios/ltcp-fig7-1g.toml tests/scenarios/ltcp-fig6.toml
+	tests/scenarios/ltcp-fig7-1g.toml tests/scenarios/ltcp-fig6.toml \
+	tests/scenarios/ltcp-10g.toml
 "$lab" summarise "$scratch"/*.json -o docs/results
 "$lab" plot "$scratch"/ltcp-fig6-*.json -o "$scratch/fig6"
 "$lab" plot "$scratch"/demo-*.json -o "$scratch/demo"

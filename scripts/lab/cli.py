@@ -153,7 +153,9 @@ def bench(
                 console.print(
                     f"{one.name}: {one.duration / job.wall:.2f} virtual s per wall s, "
                     f"{job.packets / job.wall:.0f} packets per wall s "
-                    f"({job.wall:.1f} s for {one.duration:.0f} virtual s)"
+                    f"({job.wall:.1f} s for {one.duration:.0f} virtual s)",
+                    highlight=False,
+                    soft_wrap=True,
                 )
 
 
