@@ -13,14 +13,14 @@ from lab.errors import LabError
 
 DEB822 = """\
 Types: deb
-# http://snapshot.debian.org/archive/debian/20250101T000000Z
-URIs: http://deb.debian.org/debian
+# http://snapshot.example/archive/debian/20250101T000000Z
+URIs: http://mirror.example/debian
 Suites: trixie trixie-updates
 Components: main
 Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
 
 Types: deb
-URIs: http://deb.debian.org/debian-security
+URIs: http://mirror.example/debian-security
 Suites: trixie-security
 Components: main
 """
@@ -54,13 +54,13 @@ def test_given(etc: Etc, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_deb822(etc: Etc) -> None:
     etc(debian_sources=DEB822)
-    assert debian.mirror() == "http://deb.debian.org/debian"
+    assert debian.mirror() == "http://mirror.example/debian"
 
 
 @pytest.mark.parametrize(
     ("line", "address"),
     [
-        ("deb http://deb.debian.org/debian bookworm main", "http://deb.debian.org/debian"),
+        ("deb http://mirror.example/debian bookworm main", "http://mirror.example/debian"),
         ("deb https://ftp.de.debian.org/debian/ bookworm main", "https://ftp.de.debian.org/debian"),
         (
             "deb [arch=amd64] http://10.0.0.1:3142/debian sid main contrib",
@@ -86,7 +86,7 @@ def test_no_etc_apt(etc: Etc) -> None:
 
 def test_what_is_commented_out_is_not_taken(etc: Etc) -> None:
     etc(list="# deb http://old.example/debian bookworm main\n", debian_sources=DEB822)
-    assert debian.mirror() == "http://deb.debian.org/debian"
+    assert debian.mirror() == "http://mirror.example/debian"
 
 
 @pytest.mark.parametrize("first", ["aaa_list", "zzz_list"])
@@ -98,10 +98,10 @@ def test_packages_of_others_are_no_mirror(etc: Etc, first: str) -> None:
         "deb http://repo.mysql.com/apt/debian/ trixie mysql-8.4-lts\n"
     )
     etc(list="", debian_sources=DEB822, **{first: other})
-    assert debian.mirror() == "http://deb.debian.org/debian"
+    assert debian.mirror() == "http://mirror.example/debian"
 
 
 def test_a_file_in_another_encoding(etc: Etc, tmp_path: Path) -> None:
     etc(debian_sources=DEB822)
     (tmp_path / "etc/apt/sources.list").write_bytes(b"# d\xe9p\xf4t\n")
-    assert debian.mirror() == "http://deb.debian.org/debian"
+    assert debian.mirror() == "http://mirror.example/debian"
