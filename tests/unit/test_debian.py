@@ -61,7 +61,7 @@ def test_deb822(etc: Etc) -> None:
     ("line", "address"),
     [
         ("deb http://mirror.example/debian bookworm main", "http://mirror.example/debian"),
-        ("deb https://ftp.de.debian.org/debian/ bookworm main", "https://ftp.de.debian.org/debian"),
+        ("deb https://other.example/debian/ bookworm main", "https://other.example/debian"),
         (
             "deb [arch=amd64] http://10.0.0.1:3142/debian sid main contrib",
             "http://10.0.0.1:3142/debian",
@@ -69,7 +69,7 @@ def test_deb822(etc: Etc) -> None:
     ],
 )
 def test_one_line(etc: Etc, line: str, address: str) -> None:
-    etc(list=f"deb http://security.debian.org/debian-security bookworm-security main\n{line}\n")
+    etc(list=f"deb http://security.example/debian-security bookworm-security main\n{line}\n")
     assert debian.mirror().rstrip("/") == address
 
 
