@@ -58,11 +58,11 @@
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
-#include <linux/inet_diag.h>
 #include <linux/module.h>
 #include <linux/mm.h>
 #include <net/tcp.h>
 
+#include <longfat/avoidance.h>
 #include <longfat/compat.h>
 #include <longfat/growth.h>
 #include <longfat/params.h>
@@ -296,24 +296,17 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w;
 
-	if (!tcp_is_cwnd_limited(sk))
+	acked = lf_avoidance(sk, acked);
+	if (!acked)
 		return;
-	if (tcp_in_slow_start(tp)) {
-		acked = tcp_slow_start(tp, acked);
-		if (!acked)
-			return;
-	}
 	w = tcp_snd_cwnd(tp);
-	if (w >= tp->snd_cwnd_clamp)
-		return;
 	if (unlikely(tcp_min_rtt(tp) != ca->min_rtt_us)) {
 		ca->min_rtt_us = tcp_min_rtt(tp);
 		ca->k_r = ltcp_k_r(ca->min_rtt_us, ca->rtt_ref_us, ca->alpha);
 		ltcp_enter(ca, w);
 		ltcp_trace(sk, LTCP_RTT, w);
 	}
-	w = ltcp_grow(sk, w, acked);
-	tcp_snd_cwnd_set(tp, min(w, tp->snd_cwnd_clamp));
+	lf_set_cwnd(tp, ltcp_grow(sk, w, acked));
 }
 
 static u32 ltcp_ssthresh(struct sock *sk)
@@ -352,25 +345,6 @@ static void ltcp_tx_start(struct sock *sk)
 
 LF_DEFINE_TX_START(ltcp)
 
-/*
- * ss shows VEGASINFO only: round-trip times, which are what they say.  It is
- * read without the socket lock, each word by itself.
- */
-static size_t ltcp_get_info(struct sock *sk, u32 ext, int *attr,
-			    union tcp_cc_info *info)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (!(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
-		return 0;
-	memset(&info->vegas, 0, sizeof(info->vegas));
-	info->vegas.tcpv_enabled = 1;
-	info->vegas.tcpv_rtt = READ_ONCE(tp->srtt_us) >> 3;
-	info->vegas.tcpv_minrtt = min_t(u32, tcp_min_rtt(tp), S32_MAX);
-	*attr = INET_DIAG_VEGASINFO;
-	return sizeof(info->vegas);
-}
-
 /* --- registration ------------------------------------------------------- */
 
 static struct tcp_congestion_ops ltcp __read_mostly = {
@@ -378,7 +352,7 @@ static struct tcp_congestion_ops ltcp __read_mostly = {
 	.cong_avoid	= ltcp_cong_avoid,
 	.ssthresh	= ltcp_ssthresh,
 	.undo_cwnd	= ltcp_undo_cwnd,
-	.get_info	= ltcp_get_info,
+	.get_info	= lf_get_info,
 	LF_OPS_TX_START(ltcp),
 	.flags		= 0,	/* restricted: more aggressive than Reno */
 	.owner		= THIS_MODULE,

@@ -50,8 +50,8 @@ static inline void lf_trace_addresses(const struct sock *sk, u8 *saddr,
 #define LF_TRACE_VALUE(type, name)	, name
 #define LF_TRACE_SLOT(type, name)	__field(type, name)
 #define LF_TRACE_KEEP(type, name)	__entry->name = name;
-#define LF_TRACE_FORMAT(type, name)	" " #name "=%u"
-#define LF_TRACE_SHOW(type, name)	, __entry->name
+#define LF_TRACE_FORMAT(type, name)	" " #name "=%lld"
+#define LF_TRACE_SHOW(type, name)	, (long long)__entry->name
 
 /* Indirection, for LF_TRACE_NAME to be replaced before it is pasted. */
 #define LF_TRACE_EVENT(name, proto, args, tstruct, assign, print)	\

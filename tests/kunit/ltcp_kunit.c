@@ -1021,11 +1021,11 @@ static void ltcp_hook_get_info(struct kunit *test)
 	int attr = -1;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tp);
-	KUNIT_EXPECT_EQ(test, ltcp_get_info(sk, ~ask, &attr, &info), 0);
+	KUNIT_EXPECT_EQ(test, lf_get_info(sk, ~ask, &attr, &info), 0);
 	KUNIT_EXPECT_EQ(test, attr, -1);
 
 	memset(&info, 0xff, sizeof(info));
-	KUNIT_EXPECT_EQ(test, ltcp_get_info(sk, ask, &attr, &info),
+	KUNIT_EXPECT_EQ(test, lf_get_info(sk, ask, &attr, &info),
 			sizeof(info.vegas));
 	KUNIT_EXPECT_EQ(test, attr, INET_DIAG_VEGASINFO);
 	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_enabled, 1U);
@@ -1035,12 +1035,12 @@ static void ltcp_hook_get_info(struct kunit *test)
 
 	/* The kernel's "no sample" is Vegas's 0x7fffffff. */
 	minmax_reset(&tp->rtt_min, 0, ~0U);
-	ltcp_get_info(sk, ask, &attr, &info);
+	lf_get_info(sk, ask, &attr, &info);
 	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_minrtt, (u32)S32_MAX);
 
 	minmax_reset(&tp->rtt_min, 0, 120000);
 	tp->srtt_us = 130000 << 3;
-	ltcp_get_info(sk, ask, &attr, &info);
+	lf_get_info(sk, ask, &attr, &info);
 	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_rtt, 130000U);
 	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_minrtt, 120000U);
 }

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What every window-based algorithm here does alike: slow start is the kernel's,
+ * the window grows only while it is what limits the sender, and ss gets the
+ * round-trip times.
+ */
+#ifndef LONGFAT_AVOIDANCE_H
+#define LONGFAT_AVOIDANCE_H
+
+#include <linux/inet_diag.h>
+#include <net/tcp.h>
+
+#include <longfat/compat.h>
+
+/**
+ * lf_avoidance - begin ->cong_avoid
+ * @sk:    the sender
+ * @acked: packets newly acknowledged
+ *
+ * Lets the kernel's slow start have its part.
+ *
+ * Return: packets with which the window is to grow in congestion avoidance, 0 if
+ * it must not grow.
+ */
+static inline u32 lf_avoidance(struct sock *sk, u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tcp_is_cwnd_limited(sk))
+		return 0;
+	if (tcp_in_slow_start(tp))
+		acked = tcp_slow_start(tp, acked);
+	return tcp_snd_cwnd(tp) < tp->snd_cwnd_clamp ? acked : 0;
+}
+
+/* The window that congestion avoidance came to. */
+static inline void lf_set_cwnd(struct tcp_sock *tp, u32 w)
+{
+	tcp_snd_cwnd_set(tp, min(w, tp->snd_cwnd_clamp));
+}
+
+/*
+ * ->get_info.  ss shows VEGASINFO only: round-trip times, which are what they
+ * say.  It is read without the socket lock, each word by itself.
+ */
+static size_t lf_get_info(struct sock *sk, u32 ext, int *attr,
+			  union tcp_cc_info *info)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!(ext & (1 << (INET_DIAG_VEGASINFO - 1))))
+		return 0;
+	memset(&info->vegas, 0, sizeof(info->vegas));
+	info->vegas.tcpv_enabled = 1;
+	info->vegas.tcpv_rtt = READ_ONCE(tp->srtt_us) >> 3;
+	info->vegas.tcpv_minrtt = min_t(u32, tcp_min_rtt(tp), S32_MAX);
+	*attr = INET_DIAG_VEGASINFO;
+	return sizeof(info->vegas);
+}
+
+#endif /* LONGFAT_AVOIDANCE_H */

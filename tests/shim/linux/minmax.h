@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef LONGFAT_SHIM_MINMAX_H
+#define LONGFAT_SHIM_MINMAX_H
+
+#include <linux/types.h>
+
+#define min_t(type, a, b) ({						\
+	type a_ = (a);							\
+	type b_ = (b);							\
+	a_ < b_ ? a_ : b_; })
+#define max_t(type, a, b) ({						\
+	type a_ = (a);							\
+	type b_ = (b);							\
+	a_ > b_ ? a_ : b_; })
+#define min(a, b)	min_t(__auto_type, a, b)
+#define max(a, b)	max_t(__auto_type, a, b)
+#define min3(a, b, c)	min(min(a, b), c)
+
+#endif /* LONGFAT_SHIM_MINMAX_H */
