@@ -94,8 +94,8 @@ enum ghstcp_reason {
 	{ GHSTCP_UNDO, "undo" }
 /*
  * The mode from here on, 1: Reno; the window's average RTT, its minimum and the
- * standard deviation in this cycle, both thresholds, in microseconds; Pearson's
- * r of the window, in 1/1000.
+ * standard deviation in this cycle, both thresholds, in microseconds, 0 where
+ * there is none yet; Pearson's r of the window, in 1/1000.
  */
 #define LF_TRACE_FIELDS(F)						\
 	F(u32, mode) F(u32, rtt_us) F(u32, min_us) F(u32, std_us)	\
@@ -153,6 +153,7 @@ struct ghstcp_stats {
 
 struct ghstcp {
 	u64	credit;		/* growth owed, see lf_grow() */
+	u64	prior_credit;	/* the same before the last decrease */
 	struct ghstcp_window window;
 	u64	var_sum;	/* of this cycle's windows, us^2 */
 	struct lf_hstcp rule;	/* growth that holds at this window */
@@ -277,7 +278,7 @@ static void ghstcp_trace(const struct sock *sk, enum ghstcp_reason why,
 			 u32 cwnd, const struct ghstcp_stats *s)
 {
 	const struct ghstcp *ca = inet_csk_ca(sk);
-	u32 std, r = 0, rtt = 0;
+	u32 std, r = 0, rtt = 0, min = 0;
 
 	if (!trace_ghstcp_enabled())
 		return;
@@ -286,8 +287,10 @@ static void ghstcp_trace(const struct sock *sk, enum ghstcp_reason why,
 		r = int_sqrt((s->r2 * 1000ULL * 1000) >> GHSTCP_R_SHIFT);
 	}
 	std = int_sqrt64(ghstcp_variance(ca->var_sum, ca->windows, rtt, cwnd));
-	trace_ghstcp(sk, why, cwnd, ca->mode, rtt, ca->min_us, std,
-		     ca->min_us + 2 * std, ca->min_us + 4 * std,
+	if (ca->min_us != ~0U)
+		min = ca->min_us;
+	trace_ghstcp(sk, why, cwnd, ca->mode, rtt, min, std,
+		     min ? min + 2 * std : 0, min ? min + 4 * std : 0,
 		     s && s->falling ? -(s32)r : (s32)r);
 }
 
@@ -377,10 +380,11 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	struct ghstcp *ca = ghstcp_state(sk);
+	struct ghstcp *ca = inet_csk_ca(sk);
 	u32 now = (u32)tp->tcp_mstamp;
 
-	if (ca->param_mode != GHSTCP_AUTO)
+	/* The answer to a SYN comes before ->init: zeroed state. */
+	if (!ca->rule.stop || ca->param_mode != GHSTCP_AUTO)
 		return;
 	/* Only congestion avoidance: elsewhere RTT says other things. */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
@@ -429,6 +433,7 @@ static u32 ghstcp_ssthresh(struct sock *sk)
 	u32 w = lf_hstcp_decrease(tcp_snd_cwnd(tcp_sk(sk)));
 	struct ghstcp *ca = ghstcp_state(sk);
 
+	ca->prior_credit = ca->credit;
 	ca->prior_mode = ca->mode;
 	ca->prior_min_us = ca->min_us;
 	if (ca->param_mode == GHSTCP_AUTO)
@@ -450,6 +455,7 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	struct ghstcp *ca = ghstcp_state(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
+	ca->credit = ca->prior_credit;
 	ca->mode = ca->prior_mode;
 	ca->min_us = min(ca->min_us, ca->prior_min_us);
 	ghstcp_restart(ca);

@@ -2,7 +2,8 @@
 """Where an experiment runs: each backend carries out one run directory.
 
 A run directory holds what guest/run.sh needs; afterwards it holds `samples`,
-`log`, `kernel` and `status`.  A backend differs only in what surrounds run.sh.
+`log`, `kernel` and `status`, and `trace` if the scenario asks for it.  A backend
+differs only in what surrounds run.sh.
 """
 
 from __future__ import annotations
@@ -66,6 +67,8 @@ def fill(
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)
     (run / "main.sh").write_text(main)
+    if scenario.trace:
+        (run / "tracing").touch()
     spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
     (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
     (run / "bin").mkdir()

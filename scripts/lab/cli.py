@@ -102,14 +102,22 @@ def table(
 
 
 @app.command()
-def plot(files: Results, out: Out = Path("out")) -> None:
+def plot(
+    files: Results,
+    out: Out = Path("out"),
+    event: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Also events.svg: cwnd, and this field of events."),
+    ] = None,
+) -> None:
     """Draw cwnd, goodput, RTT and queue over time, as SVG, from result files.
 
     Example: scripts/longfat plot out/demo-*.json -o pictures
     """
     from . import report
 
-    for path in report.write_pictures([result.read(path) for path in files], out):
+    results = [result.read(path) for path in files]
+    for path in report.write_pictures(results, out, event=event):
         console.print(str(path), soft_wrap=True, highlight=False)
 
 

@@ -7,8 +7,8 @@ round-trip time; every namespace name begins with a prefix that the backend choo
 
     s0 --veth--+                     bottleneck             impaired hop
     s1 --veth--+-- r ------------- rate, buffer, AQM ----+-- w -- loss, jitter ... -- d
-       fq      |                                         (only if asked for)
-               delay of the whole RTT, on the way back to each sender
+     access,   |                                         (only if asked for)
+       fq      delay of the whole RTT, on the way back to each sender
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import shlex
 from dataclasses import dataclass, field
 
 from .errors import LabError
-from .scenario import Flow, Scenario, Short, Udp
+from .scenario import Flow, Link, Scenario, Short, Udp
 
 ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
 FIRST_PORT = 5001
@@ -41,20 +41,26 @@ def _buffers(scenario: Scenario) -> int:
     return min(2**31 - 1, max(4 << 20, round(8 * data)))
 
 
+def _tbf(link: Link, rate: int, limit: int) -> str:
+    """A tbf behind which full packets of the link leave at `rate` as they do behind netem:
+    it counts the Ethernet header, so its own rate is higher."""
+    frame = link.mtu + ETHERNET
+    raised = round(rate * frame / link.mtu)
+    return f"handle 1: tbf rate {raised}bit burst {2 * frame} limit {limit * frame}"
+
+
 def _bottleneck(scenario: Scenario) -> list[str]:
     """tc commands for the bottleneck on device $dev of namespace $ns."""
     link = scenario.link
     add = "tc -n $ns qdisc add dev $dev"
     if link.aqm == "fifo":
         return [f"{add} root netem rate {link.rate}bit -{ETHERNET} limit {scenario.buffer_packets}"]
-    # tbf counts the Ethernet header: raise its rate so that full packets leave at
-    # the link's rate as they do behind netem.
     frame = link.mtu + ETHERNET
-    rate = round(link.rate * frame / link.mtu)
     limit = scenario.buffer_packets
     ecn = " ecn" if link.ecn else ""
     if link.aqm == "red":
         low, high = limit // 6, limit // 2
+        rate = round(link.rate * frame / link.mtu)
         child = (
             f"red limit {limit * frame} min {low * frame} max {high * frame} avpkt {frame} "
             f"burst {(2 * low + high) // 3 + 1} bandwidth {rate}bit probability 0.1{ecn}"
@@ -62,7 +68,22 @@ def _bottleneck(scenario: Scenario) -> list[str]:
     else:
         child = f"fq_codel limit {limit}{ecn or ' noecn'}"
     return [
-        f"{add} root handle 1: tbf rate {rate}bit burst {2 * frame} limit {limit * frame}",
+        f"{add} root {_tbf(link, link.rate, limit)}",
+        f"{add} parent 1:1 handle 10: {child}",
+    ]
+
+
+def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
+    """tc commands for the interface $dev of the sender $ns."""
+    add = "tc -n $ns qdisc add dev $dev"
+    fq = scenario.host.pacing or isinstance(group, Udp)
+    if not isinstance(group, Flow) or not group.access:
+        return [f"{add} root {'fq' if fq else 'pfifo limit 100000'}"]
+    # tbf cuts TCP's batches up before they come to its child, where fq's own limits would
+    # drop.  What is there still belongs to its socket, and holds it back.
+    child = "fq limit 100000 flow_limit 100000" if fq else "pfifo limit 100000"
+    return [
+        f"{add} root {_tbf(scenario.link, group.access, 1000)}",
         f"{add} parent 1:1 handle 10: {child}",
     ]
 
@@ -137,8 +158,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair(ns, "eth0", f"10.1.{i}.2", router, f"port{i}", f"10.1.{i}.1")
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
-        qdisc = "fq" if scenario.host.pacing or isinstance(group, Udp) else "pfifo limit 100000"
-        out.append(f"tc -n {ns} qdisc add dev eth0 root {qdisc}")
+        out.append(f"ns={ns} dev=eth0")
+        out += _sender(scenario, group)
         if group.rtt:
             out.append(
                 f"tc -n {router} qdisc add dev port{i} root "

@@ -23,6 +23,7 @@ matplotlib.rcParams.update(
 )
 
 from matplotlib import pyplot  # noqa: E402
+from matplotlib.figure import Figure  # noqa: E402
 from rich import box  # noqa: E402
 from rich.table import Table  # noqa: E402
 
@@ -122,14 +123,18 @@ def flow_table(result: Json) -> Table:
     return out
 
 
+def _flow_label(result: Json, flow: Json) -> str:
+    name: str = flow["cc"]
+    if len(result["flows"]) > 1:
+        name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
+    return name
+
+
 def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]:
     """(label, x, y) of every flow of a run; y in the unit of the axis."""
     lines = []
-    several = len(result["flows"]) > 1
     for flow in result["flows"]:
-        name = flow["cc"]
-        if several:
-            name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
+        name = _flow_label(result, flow)
         for connection in flow["connections"][:1] if what != "goodput" else flow["connections"]:
             t, y = connection["t"], connection.get(what, [])
             if what == "goodput":
@@ -159,16 +164,36 @@ PICTURES = {
 }
 
 
-def picture(results: list[Json], what: str) -> str:
-    """An SVG of one of PICTURES over time, every flow of every result in it."""
-    if what not in PICTURES:
-        raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
+def _need_samples(results: list[Json]) -> None:
     for result in results:
         if "queue" not in result:
             raise LabError(
                 f"{result['scenario']['name']}, seed {result['seed']}: a summary has no "
                 f"samples to draw; run the scenario again"
             )
+
+
+def _svg(figure: Figure, title: str) -> str:
+    """The finished picture; its lowest panel is the one that says what the time is."""
+    for axes in figure.axes:
+        axes.set_ylim(bottom=min(0, axes.dataLim.y0))
+        axes.set_xlim(left=0)
+        axes.grid(alpha=0.3)
+    figure.axes[0].set_title(title, fontsize="medium")
+    figure.axes[0].legend(loc="lower right", fontsize="small")
+    figure.axes[-1].set_xlabel("time, s")
+    out = io.StringIO()
+    figure.savefig(out, format="svg", metadata={"Date": None})
+    pyplot.close(figure)
+    text = out.getvalue()
+    return text[text.index("<svg") :]
+
+
+def picture(results: list[Json], what: str) -> str:
+    """An SVG of one of PICTURES over time, every flow of every result in it."""
+    if what not in PICTURES:
+        raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
+    _need_samples(results)
     figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
     for result in results:
         for name, t, y in _series(result, what):
@@ -178,19 +203,40 @@ def picture(results: list[Json], what: str) -> str:
                 label=name,
                 lw=1,
             )
-    axes.set_xlabel("time, s")
     axes.set_ylabel(PICTURES[what])
-    axes.set_ylim(bottom=0)
-    axes.set_xlim(left=0)
-    axes.grid(alpha=0.3)
-    axes.legend(loc="lower right", fontsize="small")
-    scenario = results[0]["scenario"]
-    axes.set_title(scenario["title"], fontsize="medium")
-    out = io.StringIO()
-    figure.savefig(out, format="svg", metadata={"Date": None})
-    pyplot.close(figure)
-    text = out.getvalue()
-    return text[text.index("<svg") :]
+    return _svg(figure, results[0]["scenario"]["title"])
+
+
+def event_picture(results: list[Json], field: str) -> str:
+    """An SVG of the congestion windows and, beneath, the values that events gave `field`:
+    each holds until the next event of its connection that has it."""
+    _need_samples(results)
+    drawn = [
+        (_flow_label(result, flow), connection)
+        for result in results
+        for flow in result["flows"]
+        for connection in flow["connections"][:1]
+    ]
+    events = [event for _, connection in drawn for event in connection.get("events", [])]
+    valid = {k for event in events for k, v in event.items() if isinstance(v, int)} - {"t"}
+    if not valid:
+        raise LabError("no result has events: set trace = true in the scenario and run it again")
+    if field not in valid:
+        raise LabError(f"no event has a number {field!r}; valid: {', '.join(sorted(valid))}")
+    figure, (windows, values) = pyplot.subplots(
+        2, 1, sharex=True, figsize=(8, 6), layout="constrained"
+    )
+    for name, connection in drawn:
+        (line,) = windows.plot(connection["t"], connection["cwnd"], label=name, lw=1)
+        seen = (e for e in connection.get("events", []) if isinstance(e.get(field), int))
+        points = [(e["t"], e[field]) for e in seen]
+        if points:
+            points.append((max(points[-1][0], connection["t"][-1]), points[-1][1]))
+            t, y = zip(*points, strict=True)
+            values.plot(t, y, drawstyle="steps-post", color=line.get_color(), lw=1)
+    windows.set_ylabel(PICTURES["cwnd"])
+    values.set_ylabel(field)
+    return _svg(figure, results[0]["scenario"]["title"])
 
 
 def page(results: list[Json], title: str, command: str) -> str:
@@ -212,12 +258,15 @@ def page(results: list[Json], title: str, command: str) -> str:
     )
 
 
-def write_pictures(results: list[Json], out: Path) -> list[Path]:
-    """One SVG file for each of PICTURES below `out`."""
+def write_pictures(results: list[Json], out: Path, *, event: str | None = None) -> list[Path]:
+    """One SVG file for each of PICTURES below `out`, and events.svg of the field `event`."""
+    pictures = {what.removesuffix("_us"): picture(results, what) for what in PICTURES}
+    if event:
+        pictures["events"] = event_picture(results, event)
     out.mkdir(parents=True, exist_ok=True)
     paths = []
-    for what in PICTURES:
-        path = out / f"{what.removesuffix('_us')}.svg"
-        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + picture(results, what))
+    for name, text in pictures.items():
+        path = out / f"{name}.svg"
+        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + text)
         paths.append(path)
     return paths

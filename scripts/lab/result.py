@@ -26,7 +26,7 @@ from typing import Any
 
 from . import modules
 from .errors import LabError
-from .plan import ETHERNET, Plan
+from .plan import ETHERNET, FIRST_PORT, Plan
 from .scenario import Scenario
 
 SCHEMA = 1
@@ -69,7 +69,11 @@ def jain(values: list[float]) -> float | None:
 
 
 # How many numbers each kind of line has.
-_WIDTH = {"f": 10, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+_WIDTH = {"o": 1, "f": 11, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+
+# An event as tracefs prints it: time, name, and fields of which the first are the two ends
+# of the connection.
+_EVENT = re.compile(r" (\d+\.\d+): (\w+): src=\S+ dest=\S+:(\d+) (.*)")
 
 
 def _read_sample(line: str, found: Json) -> None:
@@ -79,7 +83,9 @@ def _read_sample(line: str, found: Json) -> None:
     words = line.split()[1:]
     if len(words) != _WIDTH[kind]:
         raise ValueError("too short or too long")
-    if kind == "a":
+    if kind == "o":
+        found["o"] = float(words[0])
+    elif kind == "a":
         found["a"][int(words[0])] = words[1]
     elif kind in ("f", "u"):
         row = [float(words[0]), *map(int, words[2:])]
@@ -100,6 +106,34 @@ def read_samples(path: Path) -> Json:
                 _read_sample(line, found)
             except (ValueError, KeyError, IndexError) as error:
                 raise LabError(f"line {number} of the samples is none: {line.strip()!r}") from error
+    return found
+
+
+def _read_event(line: str, origin: float) -> tuple[int, Json]:
+    event = _EVENT.search(line)
+    if not event:
+        raise ValueError("no event of ours")
+    out: Json = {"t": round(float(event[1]) - origin, 6), "name": event[2]}
+    for word in event[4].split():
+        key, value = word.split("=", 1)
+        out[key] = int(value) if re.fullmatch(r"-?\d+", value) else value
+    return int(event[3]), out
+
+
+def read_events(path: Path, origin: float) -> dict[int, list[Json]]:
+    """The events of a trace by the port that the connection goes to, times from `origin`,
+    fields as they are printed, whatever algorithm's they are."""
+    found: dict[int, list[Json]] = {}
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("#") or not line.strip():
+                continue
+            try:
+                port, event = _read_event(line, origin)
+            except ValueError as error:
+                text = line.strip()
+                raise LabError(f"line {number} of the trace is no event: {text!r}") from error
+            found.setdefault(port, []).append(event)
     return found
 
 
@@ -151,23 +185,25 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
         out["retransmissions"] += _counter(rows, 5, scenario.warmup)
         out["ce_marks"] += _counter(rows, 7, scenario.warmup)
         rtts += [row[3] / 1e3 for row in rows if row[0] >= scenario.warmup and row[3]]
-        out["connections"].append(
-            {
-                "t": [round(row[0], 6) for row in rows],
-                "cwnd": [row[1] for row in rows],
-                # Unset is "infinite"; null plots as nothing.
-                "ssthresh": [row[2] if row[2] < 2**31 - 1 else None for row in rows],
-                "rtt_us": [row[3] for row in rows],
-                "received": [row[6] for row in rows],
-            }
-        )
+        connection: Json = {
+            "t": [round(row[0], 6) for row in rows],
+            "cwnd": [row[1] for row in rows],
+            # Unset is "infinite"; null plots as nothing.
+            "ssthresh": [row[2] if row[2] < 2**31 - 1 else None for row in rows],
+            "rtt_us": [row[3] for row in rows],
+            "received": [row[6] for row in rows],
+            "state": [row[9] for row in rows],
+        }
+        if scenario.trace:
+            connection["events"] = raw["events"].get(FIRST_PORT + ident, [])
+        out["connections"].append(connection)
     out["rtt_ms"] = spread(rtts, 3)
     return out
 
 
 def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> Json:
     """The result of a finished run directory; LabError if the run failed."""
-    for name in ("error", "status", "samples", "log"):
+    for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
         file = run / name
         if name == "error" and file.exists():
             raise LabError(file.read_text().strip())
@@ -185,6 +221,8 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
     raw = read_samples(run / "samples")
+    if scenario.trace:
+        raw["events"] = read_events(run / "trace", raw["o"])
 
     begin, rate = scenario.warmup, scenario.link.rate
     flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]

@@ -101,13 +101,14 @@ class _Traffic(_Strict):
 
 
 class Flow(_Traffic):
-    """`count` bulk flows of `parallel` connections each."""
+    """`count` bulk flows of `parallel` connections each, from one interface of rate `access`."""
 
     cc: Algorithm
     count: int = Field(default=1, ge=1, le=1000)
     parallel: int = Field(default=1, ge=1, le=256)
     jitter: Seconds = 0.0
     bytes: Size | None = None
+    access: Rate | None = None
     socket_buffer: Size | None = None
 
 
@@ -157,6 +158,7 @@ class Scenario(_Strict):
     sample: Seconds = 0.1
     queue_sample: Seconds = 0.01
     seeds: list[int] = Field(default=[1], min_length=1)
+    trace: bool = False
     link: Link
     host: Host = Host()
     flow: list[Flow] = Field(min_length=1)

@@ -27,11 +27,30 @@ rate = "20mbit"
 buffer = "1bdp"
 {link}
 [[flow]]
-cc = "ltcp"
+cc = "{cc}"
 rtt = "40ms"
 {flow}
 {more}
 """
+
+# Room for windows of a few hundred packets, and for several losses.
+FAST = """
+title = "test"
+duration = "40s"
+warmup = "10s"
+{top}
+[link]
+rate = "50mbit"
+buffer = "0.5bdp"
+{link}
+[[flow]]
+cc = "{cc}"
+rtt = "60ms"
+{flow}
+{more}
+"""
+
+EMPTY = {"top": "", "link": "", "cc": "ltcp", "flow": "", "more": ""}
 
 Experiment = Callable[..., list[Json]]
 
@@ -45,7 +64,7 @@ def uml() -> Uml:
 
 @pytest.fixture
 def experiment(uml: Uml, tmp_path: Path) -> Experiment:
-    """Run a scenario file, or SMALL with `link`, `flow` and `more` filled in."""
+    """Run a scenario file, or a text such as SMALL with its {parts} filled in."""
 
     def run(
         file: Path | None = None,
@@ -57,10 +76,26 @@ def experiment(uml: Uml, tmp_path: Path) -> Experiment:
     ) -> list[Json]:
         if file is None:
             file = tmp_path / "small.toml"
-            file.write_text(text.format(**{"link": "", "flow": "", "more": ""} | parts))
+            file.write_text(text.format(**EMPTY | parts))
         jobs = runner.jobs_for(scenario.load(file), seeds, tmp_path / out)
         cores = len(os.sched_getaffinity(0))
         runner.run(jobs, uml, workers=cores, timeout=600, console=Console(quiet=True))
         return [result.read(job.path) for job in jobs]
 
     return run
+
+
+def cwnd(one: Json) -> tuple[list[float], list[int]]:
+    """(times, windows) of the only connection, from the warm-up on."""
+    connection = one["flows"][0]["connections"][0]
+    first = next(i for i, t in enumerate(connection["t"]) if t >= one["scenario"]["warmup"])
+    return connection["t"][first:], connection["cwnd"][first:]
+
+
+def decreases(window: list[int]) -> list[int]:
+    """Where the window begins to fall, once for each loss event."""
+    found: list[int] = []
+    for i in range(1, len(window)):
+        if window[i] < 0.97 * window[i - 1] and (not found or i - found[-1] > 10):
+            found.append(i)
+    return found

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import SMALL, Experiment
+from conftest import EMPTY, SMALL, Experiment
 
 from lab import plan, result, scenario
 from lab.backends import Uml, fill
@@ -140,6 +140,24 @@ def test_size_limited_and_parallel_flows(experiment: Experiment) -> None:
     assert ideal <= flow["completion_s"] <= ideal * 1.1
 
 
+@pytest.mark.parametrize("host", ["", "pacing = false", "offload = false"])
+def test_access_link_is_shared_and_exact(experiment: Experiment, host: str) -> None:
+    """Two connections share their sender's 20 Mbit/s on the way to a link of 100: all of its
+    payload rate arrives and nothing is lost, not even at the sender."""
+    (one,) = experiment(
+        text=SMALL.replace('"20mbit"', '"100mbit"'),
+        flow='parallel = 2\naccess = "20mbit"',
+        more=f"[host]\n{host}",
+    )
+    flow, summary = one["flows"][0], one["summary"]
+    assert flow["goodput_bps"] == pytest.approx(20e6 * 1448 / 1500, rel=0.005)
+    assert all(connection["received"][-1] > 0 for connection in flow["connections"])
+    assert (summary["dropped"], summary["retransmissions"]) == (0, 0)
+    assert summary["capacity_bps"] == round(100e6 * 1448 / 1500)
+    # A queue at the sender; at the bottleneck there is none to speak of.
+    assert max(one["queue"]["packets"]) <= 2
+
+
 def test_socket_buffer_bounds_the_rate(experiment: Experiment) -> None:
     """A window that the buffer bounds: at most buffer / RTT."""
     (one,) = experiment(flow='socket_buffer = "16kB"')
@@ -149,7 +167,7 @@ def test_socket_buffer_bounds_the_rate(experiment: Experiment) -> None:
 
 def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
-    file.write_text(SMALL.format(link="", flow="", more="").replace("10s", "3s"))
+    file.write_text(SMALL.format(**EMPTY).replace("10s", "3s"))
     (one,) = scenario.load(file)
     run = tmp_path / "run"
     run.mkdir()
@@ -159,6 +177,63 @@ def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
     uml.execute(run, one, 1, 0, timeout=60, cancel=threading.Event(), tick=lambda: None)
     with pytest.raises(LabError, match="complained"):
         result.make(one, 1, "uml", made, run)
+
+
+def test_trace_without_a_module_of_ours(experiment: Experiment) -> None:
+    """No event, and no failure; the rest of the result is as ever."""
+    (one,) = experiment(text="trace = true\n" + SMALL, cc="reno")
+    (connection,) = one["flows"][0]["connections"]
+    assert connection["events"] == []
+    assert one["summary"]["utilisation"] > 0.8
+
+
+def test_events_are_of_their_connection_and_time(experiment: Experiment) -> None:
+    """Each connection's own events, the first when it is established; a decrease is to half
+    or more of the window that the samples before and after it show."""
+    more = '[[flow]]\ncc = "ltcp"\nrtt = "20ms"\nstart = "3s"\nparallel = 2'
+    (one,) = experiment(text="trace = true\n" + SMALL, more=more)
+    connections = [c for flow in one["flows"] for c in flow["connections"]]
+    assert len(connections) == 3
+    for connection, start, rtt in zip(connections, (0, 3, 3), (0.04, 0.02, 0.02), strict=True):
+        events = connection["events"]
+        # After ARP and the handshake, in the queue that another flow has filled.
+        assert events[0]["reason"] == "init"
+        assert start + rtt <= events[0]["t"] <= start + 2 * rtt + 0.04
+        falls = [e for e in events if e["reason"] == "decrease" and e["t"] > start + 1]
+        assert len(falls) >= 3
+        for event in falls:
+            after = next(i for i, t in enumerate(connection["t"]) if t > event["t"])
+            highest = max(connection["cwnd"][after - 1 : after + 1])
+            assert highest / 2 <= event["cwnd"] <= highest, event
+
+
+@pytest.mark.parametrize(
+    ("init", "main", "words"),
+    [
+        ("", "echo 4 | tee /sys/kernel/tracing/instances/*/buffer_size_kb", "events were lost"),
+        ("mount -t tracefs", "", "mount -t tracefs tracefs /sys/kernel/tracing"),
+    ],
+    ids=["lost events", "no tracefs"],
+)
+def test_a_trace_is_whole_or_the_run_fails(
+    uml: Uml, tmp_path: Path, init: str, main: str, words: str
+) -> None:
+    """Either way the tracing instance is gone afterwards."""
+    file = tmp_path / "x.toml"
+    file.write_text("trace = true\n" + SMALL.format(**EMPTY | {"flow": "count = 20"}))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    made = plan.make(one, 1, prefix="lf", seeded=True)
+    fill(run, made, one, uml, main=f"{main}\n./bin/lfgen traffic >samples\n")
+    script = (run / "init.sh").read_text()
+    lines = [line for line in script.splitlines() if not init or init not in line]
+    lines.insert(-1, 'ls /sys/kernel/tracing/instances >"$dir/left"')
+    (run / "init.sh").write_text("\n".join(lines) + "\n")
+    uml.execute(run, one, 1, 0, timeout=60, cancel=threading.Event(), tick=lambda: None)
+    with pytest.raises(LabError, match=words):
+        result.make(one, 1, "uml", made, run)
+    assert (run / "left").read_text() == ""
 
 
 @pytest.mark.parametrize(
@@ -172,7 +247,7 @@ def test_a_bad_module_parameter_never_starts(experiment: Experiment, setting: st
 def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
     """Ctrl-C in the middle of two runs: status 130, no process, directory or file left."""
     file = tmp_path / "long.toml"
-    file.write_text(SMALL.format(link="", flow="", more="").replace("10s", "100000s"))
+    file.write_text(SMALL.format(**EMPTY).replace("10s", "100000s"))
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(

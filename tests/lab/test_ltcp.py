@@ -5,32 +5,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import threading
 import tomllib
-from pathlib import Path
 
 import pytest
-from conftest import PUBLISHED, SCENARIOS, Experiment
-
-from lab import plan, scenario
-from lab.backends import Uml, fill
-from lab.result import Json
-
-
-def cwnd(result: Json) -> tuple[list[float], list[int]]:
-    """(times, windows) of the only connection, from the warm-up on."""
-    connection = result["flows"][0]["connections"][0]
-    first = next(i for i, t in enumerate(connection["t"]) if t >= result["scenario"]["warmup"])
-    return connection["t"][first:], connection["cwnd"][first:]
-
-
-def decreases(window: list[int]) -> list[int]:
-    """Where the window begins to fall, once for each loss event."""
-    found: list[int] = []
-    for i in range(1, len(window)):
-        if window[i] < 0.97 * window[i - 1] and (not found or i - found[-1] > 10):
-            found.append(i)
-    return found
+from conftest import FAST, PUBLISHED, SCENARIOS, Experiment, cwnd, decreases
 
 
 def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
@@ -105,59 +83,6 @@ def test_module_parameters_reach_the_module(experiment: Experiment) -> None:
         assert min(window[i : i + 5]) / max(window[i - 3 : i]) == pytest.approx(0.5, abs=0.03)
 
 
-FAST = """
-title = "test"
-duration = "40s"
-warmup = "10s"
-[link]
-rate = "50mbit"
-buffer = "0.5bdp"
-{link}
-[[flow]]
-cc = "ltcp"
-rtt = "60ms"
-{flow}
-{more}
-"""
-
-
-def test_idle_restart_is_bounded(experiment: Experiment) -> None:
-    """After 60 s of silence the window starts again from the initial one, no burst."""
-    (one,) = experiment(
-        text=FAST.replace("40s", "100s"), flow='on = "15s"\noff = "60s"', link="mtu = 1040"
-    )
-    connection = one["flows"][0]["connections"][0]
-    at = dict(zip(connection["t"], connection["cwnd"], strict=True))
-    assert at[14.9] > 300
-    # First sample after the restart at 75 s: one round trip has passed at the most.
-    assert at[75.0] <= 20 and at[75.1] <= 40
-    queue = one["queue"]
-    during = [p for t, p in zip(queue["t"], queue["packets"], strict=True) if 75 <= t <= 75.1]
-    assert max(during) <= 20
-
-
-@pytest.mark.parametrize(
-    "link",
-    ['loss = "30%"', 'loss = "5%"\naqm = "red"\necn = true'],
-    ids=["loss", "loss and marks"],
-)
-def test_smallest_windows(experiment: Experiment, link: str) -> None:
-    """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
-    (one,) = experiment(
-        link=f"{link}\nmtu = 1040",
-        flow="count = 4",
-        text=FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"12p"'),
-    )
-    assert all(flow["received_bytes"] > 0 for flow in one["flows"])
-
-
-def test_mtu_probing_while_the_window_shrinks(experiment: Experiment) -> None:
-    """tcp_mtu_probing=2 sets windows by itself; no WARN for one that is not positive."""
-    more = '[host]\nsysctl = { "net.ipv4.tcp_mtu_probing" = 2, "net.ipv4.tcp_base_mss" = 256 }'
-    (one,) = experiment(link='loss = "3%"', more=more)
-    assert one["flows"][0]["received_bytes"] > 0
-
-
 def test_stretch_acks_do_not_slow_it_down(experiment: Experiment) -> None:
     """Offloads off or on at the sender, the growth between losses is the same."""
     growth = []
@@ -172,38 +97,22 @@ def test_stretch_acks_do_not_slow_it_down(experiment: Experiment) -> None:
     assert growth[0] == pytest.approx(growth[1], rel=0.05)
 
 
-def test_trace_event(uml: Uml, tmp_path: Path) -> None:
+def test_trace_event(experiment: Experiment) -> None:
     """longfat:ltcp tells of decreases and layers, with the layer that the window says."""
-    file = tmp_path / "trace.toml"
     # Windows of 480 to 560 packets: layer 4 begins at 500.
-    file.write_text(FAST.format(link="", flow="", more="").replace("50mbit", "73mbit"))
-    (one,) = scenario.load(file)
-    run = tmp_path / "run"
-    run.mkdir()
-    tracing = "/sys/kernel/tracing"
-    main = (
-        f"echo 1 >{tracing}/events/longfat/ltcp/enable\n"
-        f"./bin/lfgen traffic >samples 2>&1 || exit 1\n"
-        f"cat {tracing}/trace >trace\n"
-    )
-    fill(run, plan.make(one, 1, prefix="lf", seeded=True), one, uml, main=main)
-    uml.execute(run, one, 1, 0, timeout=120, cancel=threading.Event(), tick=lambda: None)
-    events = [
-        dict(word.split("=", 1) for word in line.split(" ltcp: ")[1].split())
-        for line in (run / "trace").read_text().splitlines()
-        if " ltcp: " in line
-    ]
-    reasons = {event["reason"] for event in events}
-    assert {"init", "rtt", "layer", "decrease"} <= reasons
+    (one,) = experiment(text="trace = true\n" + FAST.replace("50mbit", "73mbit"))
+    events = one["flows"][0]["connections"][0]["events"]
+    assert {event["name"] for event in events} == {"ltcp"}
+    assert {"init", "rtt", "layer", "decrease"} <= {event["reason"] for event in events}
     for event in events:
-        window, layer = int(event["cwnd"]), int(event["layer"])
+        window, layer = event["cwnd"], event["layer"]
 
         def start(k: int) -> int:
             return 50 * k * (k + 1) * (k - 1) // 6 if k > 1 else 0
 
         assert start(layer) <= window < start(layer + 1), event
         if event["reason"] == "decrease":
-            assert int(event["ssthresh"]) >= 2
+            assert event["ssthresh"] >= 2
 
 
 def test_real_iperf3() -> None:

@@ -198,6 +198,18 @@ def test_page(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
     assert "<h1>a title</h1>" in page.read_text()
 
 
+def test_plot_of_events(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
+    answer = longfat("plot", *results, "-o", tmp_path / "out", "--event", "level")
+    assert answer.status == 1 and "set trace = true" in answer.err
+    assert not (tmp_path / "out").exists()
+    from test_report import traced
+
+    result.write(traced(), results[0])
+    answer = longfat("plot", *results, "-o", tmp_path / "out", "--event", "level")
+    assert answer.status == 0
+    assert answer.out.split()[-1] == str(tmp_path / "out/events.svg")
+
+
 def test_summarise(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
     assert longfat("summarise", *results, "-o", tmp_path / "out").status == 0
     small = result.read(tmp_path / "out/foo.json")

@@ -8,7 +8,9 @@ what it does with a good plan is shown by every run of the lab.
 from __future__ import annotations
 
 import os
+import re
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -68,8 +70,13 @@ def refused(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_a_good_plan(lfgen: Lfgen) -> None:
+    """It says when it began, on the clock that the kernel's events have."""
+    before = time.monotonic_ns()
     done = lfgen(TIMES)
-    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+    after = time.monotonic_ns()
+    assert (done.returncode, done.stderr) == (0, "")
+    assert re.fullmatch(r"o \d+\.\d{9}\n", done.stdout)
+    assert before <= int(done.stdout[2:].replace(".", "")) <= after
     assert lfgen(f"\n   \n{TIMES}").returncode == 0
 
 

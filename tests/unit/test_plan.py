@@ -161,6 +161,27 @@ def test_without_pacing_only_udp_has_fq(one: One, commands: Commands) -> None:
     assert [did[(f"lf-s{i}", "eth0")][0][1] for i in range(3)] == ["pfifo", "fq", "pfifo"]
 
 
+@pytest.mark.parametrize(
+    ("pacing", "child"),
+    [("true", "fq limit 100000 flow_limit 100000"), ("false", "pfifo limit 100000")],
+)
+def test_access_link(one: One, commands: Commands, pacing: str, child: str) -> None:
+    """A rate of the entry's own interface, for all its flows, and for no other's."""
+    second = '[[flow]]\ncc = "reno"\nrtt = "1ms"\n'
+    scenario = one(
+        link="mtu = 1000",
+        flow='count = 3\nparallel = 2\naccess = "4mbit"',
+        rest=f"{second}{UDP}[host]\npacing = {pacing}",
+    )
+    did = qdiscs(commands(make(scenario)))
+    root, inner = did[("lf-s0", "eth0")]
+    assert root[:8] == "root handle 1: tbf rate 4056000bit burst 2028".split()
+    assert " ".join(inner) == f"parent 1:1 handle 10: {child}"
+    assert [len(did[(f"lf-s{i}", "eth0")]) for i in (1, 2)] == [1, 1]
+    # The bottleneck is as it was.
+    assert did[("lf-r", "bottleneck")] == ["root netem rate 10000000bit -14 limit 100".split()]
+
+
 def test_fifo_bottleneck(one: One, commands: Commands) -> None:
     """The link's rate to the bit, without the Ethernet header, and the buffer in packets."""
     did = qdiscs(commands(make(one(rate='rate = "10mbit"', buffer='buffer = "77p"'))))

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import copy
 import io
+import re
 import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 from pathlib import Path
@@ -196,6 +197,53 @@ def test_goodput_of_samples_at_one_time() -> None:
     assert report.picture([doubled], "goodput")
 
 
+def traced(cc: str = "foo") -> Json:
+    """A run with events: not all have a level, and reason is no number."""
+    out = run(cc)
+    out["flows"][0]["connections"][0]["events"] = [
+        {"t": 0.02, "name": cc, "reason": "init", "cwnd": 10},
+        {"t": 2.5, "name": cc, "reason": "up", "cwnd": 35, "level": 1},
+        {"t": 4.0, "name": cc, "reason": "init", "cwnd": 50},
+        {"t": 5.0, "name": cc, "reason": "up", "cwnd": 60, "level": 4},
+    ]
+    return out
+
+
+def outline(root: ElementTree.Element) -> list[list[tuple[float, float]]]:
+    """The data lines of a picture (clipped, and not grey as the grid is) as points."""
+    lines = [
+        re.findall(r"[ML] (\S+) (\S+)", path.get("d", ""))
+        for path in root.iter(f"{SVG}path")
+        if "clip-path" in path.attrib and "stroke: #b0b0b0" not in path.get("style", "")
+    ]
+    return [[(float(x), float(y)) for x, y in dict.fromkeys(line)] for line in lines]
+
+
+def test_event_picture() -> None:
+    """Two panels on one time axis; a value holds until the next event that has one, and the
+    last one until the end."""
+    text = report.event_picture([traced(), run("reno")], "level")
+    assert report.event_picture([traced(), run("reno")], "level") == text
+    root = ElementTree.fromstring(text)
+    assert {"a title", "time, s", report.PICTURES["cwnd"], "level", "foo", "reno"} <= words(root)
+    foo, _, level = outline(root)
+    begin, end = foo[0][0], foo[-1][0]
+    times = [(x - begin) / (end - begin) * 10 for x, _ in level]
+    assert times == pytest.approx([2.5, 5, 5, 10], abs=1e-3)
+    (_, low), (_, still), (_, high), (_, last) = level
+    assert low == still > high == last  # y grows downwards
+
+
+def test_event_picture_of_no_such_field() -> None:
+    for field in ("reason", "t", "rate"):
+        with pytest.raises(LabError, match=f"no event has a number '{field}'; valid: cwnd, level$"):
+            report.event_picture([traced()], field)
+    with pytest.raises(LabError, match="set trace = true"):
+        report.event_picture([run()], "level")
+    with pytest.raises(LabError, match="samples"):
+        report.event_picture([result.summarise(traced())], "level")
+
+
 def test_no_such_picture() -> None:
     with pytest.raises(ValueError, match="valid: cwnd, goodput, rtt_us, queue"):
         report.picture([run()], "loss")
@@ -243,8 +291,11 @@ def test_page_shows_text_as_text(page: str) -> None:
 
 
 def test_write_pictures(tmp_path: Path) -> None:
+    names = ["cwnd.svg", "goodput.svg", "rtt.svg", "queue.svg"]
     paths = report.write_pictures([run()], tmp_path / "new")
-    assert [p.name for p in paths] == ["cwnd.svg", "goodput.svg", "rtt.svg", "queue.svg"]
+    assert [p.name for p in paths] == names
+    paths = report.write_pictures([traced()], tmp_path / "new", event="level")
+    assert [p.name for p in paths] == [*names, "events.svg"]
     for path in paths:
         assert path.read_text().startswith("<?xml")
         ElementTree.parse(path)

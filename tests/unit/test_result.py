@@ -48,8 +48,10 @@ def flow(
     rtt: int = 20000,
     cwnd: int = 10,
     ssthresh: int = 2**31 - 1,
+    state: int = 0,
 ) -> str:
-    return f"f {t:.9f} {ident} {cwnd} {ssthresh} {rtt} 20000 {retrans} {received} {ce} 1000000"
+    path = f"{cwnd} {ssthresh} {rtt} 20000"
+    return f"f {t:.9f} {ident} {path} {retrans} {received} {ce} 1000000 {state}"
 
 
 def queue(t: float, *, backlog: int = 0, packets: int = 0, drops: int = 0, sent: int = 0) -> str:
@@ -192,7 +194,7 @@ def test_rtt(one: One, finished: Run) -> None:
 
 
 def test_samples_are_kept(one: One, finished: Run) -> None:
-    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7)]
+    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3)]
     (connection,) = made(one(), finished(*rows))["flows"][0]["connections"]
     assert connection == {
         "t": [0, 0.1],
@@ -200,7 +202,53 @@ def test_samples_are_kept(one: One, finished: Run) -> None:
         "ssthresh": [None, 15],
         "rtt_us": [20000, 30000],
         "received": [0, 7],
+        "state": [0, 3],
     }
+
+
+# What tracefs prints for two connections, the second of them with other fields, for the
+# receiver's side of the first, and for one that is none of the run's.
+TRACE = """\
+# tracer: nop
+#
+# entries-in-buffer/entries-written: 5/5   #P:1
+##### CPU 0 buffer started ####
+           lfgen-31      [000] .....   100.500001: foo: {0}:5001 reason=init cwnd=10 x=-1
+          <idle>-0       [000] ..s3.   101.250000: bar: {0}:5002 reason=0 level=low gain=7
+  a name: foo: 1-31      [000] ..s3.   101.500000: foo: {0}:5001 reason=layer cwnd=0020 x=3
+           lfgen-31      [000] .....   101.600000: foo: {0}:40000 reason=init cwnd=10 x=0
+           lfgen-31      [000] .....   101.700000: foo: {0}:22 reason=init cwnd=10 x=0
+""".format("src=[::ffff:10.1.0.2]:40000 dest=[::ffff:10.0.0.2]")
+
+
+def test_events(one: One, finished: Run) -> None:
+    """Each connection has its own, from the start of the run, with the fields as they are."""
+    scenario = one(top="trace = true", flow="parallel = 2")
+    path = finished("o 100.25", flow(0), flow(0, 1), trace=TRACE)
+    first, second = made(scenario, path)["flows"][0]["connections"]
+    assert first["events"] == [
+        {"t": 0.250001, "name": "foo", "reason": "init", "cwnd": 10, "x": -1},
+        {"t": 1.25, "name": "foo", "reason": "layer", "cwnd": 20, "x": 3},
+    ]
+    assert second["events"] == [{"t": 1, "name": "bar", "reason": 0, "level": "low", "gain": 7}]
+
+
+def test_no_events(one: One, finished: Run) -> None:
+    path = finished("o 100.25", flow(0), trace="# tracer: nop\n")
+    (connection,) = made(one(top="trace = true"), path)["flows"][0]["connections"]
+    assert connection["events"] == []
+    (connection,) = made(one(), finished("o 100.25", flow(0)))["flows"][0]["connections"]
+    assert "events" not in connection
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["CPU:0 [LOST 7 EVENTS]", " lfgen-31 [000] ..... 1.5: foo: src=[::]:1 dest=[::]:2 reason"],
+)
+def test_garbage_in_the_trace(one: One, finished: Run, line: str) -> None:
+    path = finished("o 100.25", flow(0), trace=f"{TRACE}{line}\n")
+    with pytest.raises(LabError, match="line 10 of the trace is no event: '.*(LOST|reason)"):
+        made(one(top="trace = true"), path)
 
 
 def test_completion(one: One, finished: Run) -> None:
@@ -321,6 +369,11 @@ def test_missing_file(one: One, finished: Run, name: str) -> None:
     assert "what it said" in str(caught.value) and "and the console" in str(caught.value)
 
 
+def test_missing_trace(one: One, finished: Run) -> None:
+    with pytest.raises(LabError, match="left no trace"):
+        made(one(top="trace = true"), finished("o 100.25", flow(0)))
+
+
 def test_empty_directory(one: One, tmp_path: Path) -> None:
     with pytest.raises(LabError, match="left no status"):
         made(one(), tmp_path)
@@ -407,6 +460,7 @@ def test_summarise(one: One, finished: Run) -> None:
     assert small["summary"] == out["summary"]
     assert small["flows"][0]["goodput_bps"] == out["flows"][0]["goodput_bps"]
     assert small["longfat"] == result.SCHEMA
+    assert "connections" not in small["flows"][0]
     # It is tied to the very result that it is of.
     out["flows"][0]["connections"][0]["cwnd"][50] += 1
     assert result.summarise(out)["of"] != small["of"]

@@ -22,7 +22,10 @@ from lab import backends, plan, result, runner, tools
 from lab.errors import LabError
 from lab.scenario import Scenario
 
-SAMPLES = "q 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0\nf 10 0 10 9 1 1 0 1000 0 0\nq 10 0 0 0 7 0 0\n"
+SAMPLES = (
+    "o 5.000000000\nq 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0\n"
+    "f 10 0 10 9 1 1 0 1000 0 0 0\nq 10 0 0 0 7 0 0\n"
+)
 
 
 class Fake(backends.Backend):
@@ -155,6 +158,13 @@ def test_what_a_run_is_given(one: One, backend: Fake, tmp_path: Path, tree: Path
     spaces = (where / "spaces").read_text().split()
     assert sorted(spaces) == ["lf-d", "lf-r", "lf-s0"]
     assert (where / "run.sh").stat().st_mode & 0o111
+    assert not (where / "tracing").exists()
+
+
+def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:
+    scenario = one(top="trace = true")
+    backends.fill(tmp_path, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
+    assert (tmp_path / "tracing").exists()
 
 
 def test_modules_of_short_flows_are_loaded_too(one: One, backend: Fake, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def refusal(path: Path, text: str | bytes) -> str:
 REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
     "unknown key of the link": ("link", "colour = 1", "link.colour", "aqm, buffer, duplicate, ecn"),
-    "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "bytes, cc, count, duration"),
+    "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
     "unknown key of the host": ("rest", "[host]\nx = 1", "host.x", "offload, pacing, sack, sysctl"),
     "unknown table": ("rest", "[links]\nx = 1", "links", "unknown key; valid here: duration"),
     "missing key": ("duration", "", "duration", "is missing"),
@@ -37,6 +37,7 @@ REFUSED = {
     "text for a number": ("link", 'mtu = "1500"', "link.mtu", "valid integer"),
     "fraction for a number": ("flow", "count = 1.5", "flow[0].count", "valid integer"),
     "text for a bool": ("link", 'ecn = "yes"', "link.ecn", "valid boolean"),
+    "word for trace": ("top", 'trace = "ltcp"', "trace", "valid boolean"),
     "number for a bool": ("rest", "[host]\nsack = 1", "host.sack", "valid boolean"),
     "number for a text": ("cc", "cc = 1", "flow[0].cc", "no congestion control 1"),
     "table for a list": ("rest", "[udp]\nrate = 1", "udp", "valid list"),
@@ -53,6 +54,8 @@ REFUSED = {
     "infinite rate": ("rate", 'rate = "1e999gbit"', "link.rate", "is not a rate"),
     "infinite buffer": ("buffer", 'buffer = "1e999MB"', "link.buffer", "is not a"),
     "infinite packets": ("buffer", 'buffer = "1e999p"', "link.buffer", "is not a buffer"),
+    "no access": ("flow", 'access = "0bit"', "flow[0].access", "greater than 0"),
+    "wrong unit of an access link": ("flow", 'access = "9MB"', "flow[0].access", "kbit, mbit"),
     "no rate": ("rate", 'rate = "0bit"', "link.rate", "greater than 0"),
     "mtu too small": ("link", "mtu = 255", "link.mtu", "256"),
     "mtu too big": ("link", "mtu = 9001", "link.mtu", "9000"),
@@ -177,8 +180,10 @@ def test_vary_may_set_what_the_file_leaves_out(tree: Path, tmp_path: Path, toml:
 def test_defaults(one: One) -> None:
     s = one()
     assert (s.name, s.seeds, s.warmup, s.sample) == ("one", [1], 0, 0.1)
+    assert s.trace is False
     assert (s.link.mtu, s.link.aqm, s.link.ecn, s.link.impaired) == (1500, "fifo", False, False)
     assert (s.flow[0].count, s.flow[0].parallel, s.flow[0].duration) == (1, 1, None)
+    assert s.flow[0].access is None
 
 
 @pytest.mark.parametrize(

@@ -27,7 +27,8 @@
  *
  * SAMPLES is a line per observation:
  *
- *	f T ID CWND SSTHRESH SRTT_US MIN_RTT_US RETRANS RECEIVED CE PACING
+ *	o SECONDS		the start, as CLOCK_MONOTONIC has it
+ *	f T ID CWND SSTHRESH SRTT_US MIN_RTT_US RETRANS RECEIVED CE PACING STATE
  *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	u T ID RECEIVED_BYTES
@@ -434,13 +435,13 @@ static void sample_flow(struct flow *f, double t)
 		return;
 	read_info(f->sender.fd, &out);
 	read_info(f->receiver.fd, &in);
-	printf("f %.9f %d %u %u %u %u %u %llu %u %llu\n", t, f->id,
+	printf("f %.9f %d %u %u %u %u %u %llu %u %llu %u\n", t, f->id,
 	       out.tcpi_snd_cwnd, out.tcpi_snd_ssthresh, out.tcpi_rtt,
 	       out.tcpi_min_rtt, out.tcpi_total_retrans,
 	       (unsigned long long)(f->receiver.fd >= 0 ?
 				    in.tcpi_bytes_received : f->received),
 	       out.tcpi_delivered_ce,
-	       (unsigned long long)out.tcpi_pacing_rate);
+	       (unsigned long long)out.tcpi_pacing_rate, out.tcpi_ca_state);
 }
 
 static void stop_flow(struct flow *f)
@@ -735,6 +736,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < nflows; i++)
 		start_listener(flows[i]);
 	clock_gettime(CLOCK_MONOTONIC, &origin);
+	printf("o %lld.%09ld\n", (long long)origin.tv_sec, origin.tv_nsec);
 
 	for (;;) {
 		int64_t t = now_ns();

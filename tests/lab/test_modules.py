@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What every one of our algorithms must do on the kernel's own TCP, whatever else it does."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import FAST, Experiment, cwnd, decreases
+
+from lab import modules
+
+ALGORITHMS = sorted(modules.owners())
+
+every = pytest.mark.parametrize("cc", ALGORITHMS)
+
+
+@every
+def test_idle_restart_is_bounded(experiment: Experiment, cc: str) -> None:
+    """After 60 s of silence the window starts again from the initial one, no burst."""
+    (one,) = experiment(
+        text=FAST.replace("40s", "100s"), cc=cc, flow='on = "15s"\noff = "60s"', link="mtu = 1040"
+    )
+    connection = one["flows"][0]["connections"][0]
+    at = dict(zip(connection["t"], connection["cwnd"], strict=True))
+    assert at[14.9] > 300
+    # First sample after the restart at 75 s: one round trip has passed at the most.
+    assert at[75.0] <= 20 and at[75.1] <= 40
+    queue = one["queue"]
+    during = [p for t, p in zip(queue["t"], queue["packets"], strict=True) if 75 <= t <= 75.1]
+    assert max(during) <= 20
+
+
+@every
+@pytest.mark.parametrize(
+    "link",
+    ['loss = "30%"', 'loss = "5%"\naqm = "red"\necn = true'],
+    ids=["loss", "loss and marks"],
+)
+def test_smallest_windows(experiment: Experiment, cc: str, link: str) -> None:
+    """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
+    (one,) = experiment(
+        text=FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"12p"'),
+        cc=cc,
+        link=f"{link}\nmtu = 1040",
+        flow="count = 4",
+    )
+    assert all(flow["received_bytes"] > 0 for flow in one["flows"])
+
+
+@every
+def test_mtu_probing_while_the_window_shrinks(experiment: Experiment, cc: str) -> None:
+    """tcp_mtu_probing=2 sets windows by itself; no WARN for one that is not positive."""
+    more = '[host]\nsysctl = { "net.ipv4.tcp_mtu_probing" = 2, "net.ipv4.tcp_base_mss" = 256 }'
+    (one,) = experiment(cc=cc, link='loss = "3%"', more=more)
+    assert one["flows"][0]["received_bytes"] > 0
+
+
+@every
+def test_ecn_mark_is_a_loss_event(experiment: Experiment, cc: str) -> None:
+    """Marked by an AQM, the window comes down, and no packet is lost."""
+    (one,) = experiment(text=FAST, cc=cc, link='mtu = 1040\naqm = "red"\necn = true')
+    assert one["flows"][0]["ce_marks"] > 0
+    _, window = cwnd(one)
+    assert len(decreases(window)) >= 2
+    assert one["summary"]["dropped"] == 0
+
+
+@every
+def test_spurious_loss_is_undone(experiment: Experiment, cc: str) -> None:
+    """Packets that were only late: the window that the reduction took comes back."""
+    (one,) = experiment(
+        text=FAST,
+        cc=cc,
+        top="trace = true",
+        link='mtu = 1040\njitter = "5ms"',
+        more='[host]\nsysctl = { "net.ipv4.tcp_recovery" = 0 }',
+    )
+    events = one["flows"][0]["connections"][0]["events"]
+    undone = [i for i, event in enumerate(events) if event["reason"] == "undo"]
+    assert undone
+    for i in undone:
+        decrease = max(j for j in range(i) if events[j]["reason"] == "decrease")
+        assert events[i]["cwnd"] > events[decrease]["cwnd"]
