@@ -153,6 +153,14 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     else:
         pair(router, "bottleneck", "10.0.0.1", receiver, "eth0", "10.0.0.2")
     out.append(f"ip -n {receiver} route add default via 10.0.0.1")
+    if scenario.host.gro:
+        # What arrives is held for so long and handed to TCP as one packet, as a busy
+        # interface's interrupts do; TCP answers with one acknowledgment for all of it.
+        eth0 = "/sys/class/net/eth0"
+        hold = f"echo {round(scenario.host.gro * 1e9)} >{eth0}/gro_flush_timeout"
+        defer = f"echo 1000000 >{eth0}/napi_defer_hard_irqs"
+        out.append(f"ip netns exec {receiver} ethtool -K eth0 gro on")
+        out.append(f"ip netns exec {receiver} sh -ec '{hold}; {defer}'")
     out.append(f"ns={router} dev=bottleneck")
     out += _bottleneck(scenario)
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):

@@ -2,8 +2,8 @@
 """Scenario files: what an experiment is, as data.
 
 A scenario is TOML; docs/lab.md describes every key.  `load` reads a file,
-multiplies it out over its `vary` table and returns validated scenarios, or
-raises LabError that names the file, the key, what is wrong and what is valid.
+multiplies it out over its `case` and `vary` tables and returns validated
+scenarios, or raises LabError that names the file, the key, what is wrong and what is valid.
 """
 
 from __future__ import annotations
@@ -140,6 +140,7 @@ class Host(_Strict):
     sack: bool = True
     pacing: bool = True
     offload: bool = True
+    gro: Seconds = 0.0
     sysctl: dict[str, int | str] = {}
 
     @field_validator("sysctl")
@@ -265,7 +266,9 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
-    return sorted(set(model.model_fields) - {"name"}) + (["vary"] if model is Scenario else [])
+    return sorted(set(model.model_fields) - {"name"}) + (
+        ["case", "vary"] if model is Scenario else []
+    )
 
 
 def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
@@ -277,34 +280,44 @@ def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
             at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
         at[last] = value
     except (AttributeError, IndexError, ValueError, TypeError) as error:
-        raise LabError(f"{path}: vary: no place {key!r} in this scenario") from error
+        raise LabError(f"{path}: case or vary: no place {key!r} in this scenario") from error
 
 
 def load(path: Path) -> list[Scenario]:
-    """The scenarios of a file: one, or one for each combination of its `vary` table."""
+    """The scenarios of a file: one, or one for each of its `case` tables, and of each one
+    for each combination of its `vary` table."""
     try:
         data = tomllib.loads(path.read_text())
     except OSError as error:
         raise LabError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LabError(f"{path}: is not TOML: {error}") from error
-    vary = data.pop("vary", {})
+    cases, vary = data.pop("case", {"": {}}), data.pop("vary", {})
     if "name" in data:
         raise LabError(f"{path}: name: is taken from the file's name")
+    tables = cases.values() if isinstance(cases, dict) else [None]
+    if not tables or any(
+        not isinstance(table, dict) or any(isinstance(value, dict) for value in table.values())
+        for table in tables
+    ):
+        raise LabError(f'{path}: case: is tables, such as [case.old] with "flow.0.cc" = "reno"')
     if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
         raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
     scenarios = []
-    for combination in itertools.product(*vary.values()):
+    for (case, settings), combination in itertools.product(
+        cases.items(), itertools.product(*vary.values())
+    ):
+        varied = dict(zip(vary, combination, strict=True))
         one = copy.deepcopy(data)
-        name = path.stem
-        for key, value in zip(vary, combination, strict=True):
+        for key, value in (settings | varied).items():
             _put(one, key, value, path)
-            name += "-" + re.sub(r"[^A-Za-z0-9.]+", "_", str(value))
-        one["name"] = name
+        words = [*([case] if case else []), *map(str, combination)]
+        words = [re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in words]
+        one["name"] = "-".join([path.stem, *words])
         try:
             scenarios.append(Scenario.model_validate(one))
         except ValidationError as error:
             raise LabError(_explain(error, path)) from error
     if len({s.name for s in scenarios}) != len(scenarios):
-        raise LabError(f"{path}: vary: two combinations have the same name")
+        raise LabError(f"{path}: case and vary: two combinations have the same name")
     return scenarios

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from fnmatch import fnmatch
 from pathlib import Path
 
 import pytest
@@ -64,11 +65,13 @@ def uml() -> Uml:
 
 @pytest.fixture
 def experiment(uml: Uml, tmp_path: Path) -> Experiment:
-    """Run a scenario file, or a text such as SMALL with its {parts} filled in."""
+    """Run a scenario file, of its scenarios those that are named like `only`; or a text
+    such as SMALL with its {parts} filled in."""
 
     def run(
         file: Path | None = None,
         *,
+        only: str = "*",
         seeds: list[int] | None = None,
         out: str = "out",
         text: str = SMALL,
@@ -77,7 +80,9 @@ def experiment(uml: Uml, tmp_path: Path) -> Experiment:
         if file is None:
             file = tmp_path / "small.toml"
             file.write_text(text.format(**EMPTY | parts))
-        jobs = runner.jobs_for(scenario.load(file), seeds, tmp_path / out)
+        chosen = [one for one in scenario.load(file) if fnmatch(one.name, only)]
+        assert chosen, f"{file} has nothing named like {only}"
+        jobs = runner.jobs_for(chosen, seeds, tmp_path / out)
         cores = len(os.sched_getaffinity(0))
         runner.run(jobs, uml, workers=cores, timeout=600, console=Console(quiet=True))
         return [result.read(job.path) for job in jobs]

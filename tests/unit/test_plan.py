@@ -347,6 +347,14 @@ def test_batches_are_cut_before_the_wire(one: One, commands: Commands) -> None:
     assert not any("on" in c for c in off if "ethtool" in c)
 
 
+def test_gro_only_at_the_receiver(one: One, commands: Commands) -> None:
+    did = commands(make(one(rest='[host]\ngro = "200us"')))
+    on = [c for c in did if "gro on" in " ".join(c)]
+    assert [c[3:] for c in on] == [["lf-d", "ethtool", "-K", "eth0", "gro", "on"]]
+    (hold,) = (c[-1] for c in did if "gro_flush_timeout" in c[-1])
+    assert hold.startswith("echo 200000 >/sys/class/net/eth0/gro_flush_timeout")
+
+
 def test_mtu_everywhere(one: One, commands: Commands) -> None:
     did = commands(make(one(link="mtu = 1040\nloss = 0.1")))
     devices = [c for c in did if c[3:5] == ["link", "set"] and c[5] != "lo"]

@@ -29,7 +29,12 @@ REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
     "unknown key of the link": ("link", "colour = 1", "link.colour", "aqm, buffer, duplicate, ecn"),
     "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
-    "unknown key of the host": ("rest", "[host]\nx = 1", "host.x", "offload, pacing, sack, sysctl"),
+    "unknown key of the host": (
+        "rest",
+        "[host]\nx = 1",
+        "host.x",
+        "gro, offload, pacing, sack, sysctl",
+    ),
     "unknown table": ("rest", "[links]\nx = 1", "links", "unknown key; valid here: duration"),
     "missing key": ("duration", "", "duration", "is missing"),
     "missing key of a flow": ("cc", "", "flow[0].cc", "is missing"),
@@ -108,15 +113,31 @@ REFUSED = {
     "vary without a list": ("rest", '[vary]\n"flow.0.cc" = "reno"', "vary", "is a table of lists"),
     "vary over nothing": ("rest", '[vary]\n"flow.0.cc" = []', "vary", "is a table of lists"),
     "vary key without quotes": ("rest", '[vary]\nflow.0.cc = ["reno"]', "vary", "table of lists"),
-    "vary place: index": ("rest", '[vary]\n"flow.7.cc" = ["reno"]', "vary", "'flow.7.cc'"),
-    "vary place: no index": ("rest", '[vary]\n"flow.x.cc" = ["reno"]', "vary", "'flow.x.cc'"),
-    "vary place: a list": ("rest", '[vary]\n"flow.cc" = ["reno"]', "vary", "'flow.cc'"),
-    "vary place: in a text": ("rest", '[vary]\n"title.x" = [1]', "vary", "'title.x'"),
-    "vary place: deep in a text": ("rest", '[vary]\n"title.x.y" = [1]', "vary", "'title.x.y'"),
+    "case is no table": ("top", "case = 1", "case", "is tables, such as"),
+    "case without a table": ("rest", '[case]\nold = "reno"', "case", "is tables, such as"),
+    "case of nothing": ("rest", "[case]", "case", "is tables, such as"),
+    "case key without quotes": ("rest", '[case.a]\nflow.0.cc = "reno"', "case", "is tables"),
+    "case place": ("rest", '[case.a]\n"flow.7.cc" = "reno"', "case or vary", "'flow.7.cc'"),
+    "case names": ("rest", '[case."a b"]\n[case.a_b]', "case and vary", "the same name"),
+    "vary place: index": ("rest", '[vary]\n"flow.7.cc" = ["reno"]', "case or vary", "'flow.7.cc'"),
+    "vary place: no index": (
+        "rest",
+        '[vary]\n"flow.x.cc" = ["reno"]',
+        "case or vary",
+        "'flow.x.cc'",
+    ),
+    "vary place: a list": ("rest", '[vary]\n"flow.cc" = ["reno"]', "case or vary", "'flow.cc'"),
+    "vary place: in a text": ("rest", '[vary]\n"title.x" = [1]', "case or vary", "'title.x'"),
+    "vary place: deep in a text": (
+        "rest",
+        '[vary]\n"title.x.y" = [1]',
+        "case or vary",
+        "'title.x.y'",
+    ),
     "vary place: deep in a number": ("rest", '[vary]\n"top.x.y" = [1]', "top", "unknown key"),
     "vary key": ("rest", '[vary]\n"link.colour" = [1]', "link.colour", "unknown key; valid here: "),
     "vary value": ("rest", '[vary]\n"flow.0.cc" = ["reno", "x"]', "flow[0].cc", "'x'; valid: "),
-    "vary names": ("rest", '[vary]\ntitle = ["a b", "a_b"]', "vary", "the same name"),
+    "vary names": ("rest", '[vary]\ntitle = ["a b", "a_b"]', "case and vary", "the same name"),
 }
 
 
@@ -165,6 +186,23 @@ def test_vary_multiplies_out(tree: Path, tmp_path: Path, toml: Toml) -> None:
         ("many-reno-2_gbit_s", "reno", 2 * 10**9),
         ("many-foo-1mbit", "foo", 10**6),
         ("many-foo-2_gbit_s", "foo", 2 * 10**9),
+    ]
+
+
+def test_cases_are_named_and_multiply_with_vary(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    path = tmp_path / "many.toml"
+    path.write_text(
+        toml(
+            rest='[case.one]\n"flow.0.cc" = "foo"\n[case."two of them"]\n"flow.0.count" = 2\n'
+            '[vary]\n"link.rate" = ["1mbit", "2mbit"]'
+        )
+    )
+    found = scenario.load(path)
+    assert [(s.name, s.flow[0].cc, s.flow[0].count, s.link.rate) for s in found] == [
+        ("many-one-1mbit", "foo", 1, 10**6),
+        ("many-one-2mbit", "foo", 1, 2 * 10**6),
+        ("many-two_of_them-1mbit", "reno", 2, 10**6),
+        ("many-two_of_them-2mbit", "reno", 2, 2 * 10**6),
     ]
 
 
