@@ -35,7 +35,7 @@ def b(w: float) -> float:
 
 def a(w: float) -> float:
     """Growth at window `w`, packets per round trip; below 1 where Reno's 1 holds."""
-    return w**2 / (12.8 * w**1.2) * 2 * b(w) / (2 - b(w))
+    return float(w**2 / (12.8 * w**1.2)) * 2 * b(w) / (2 - b(w))
 
 
 def nodes() -> list[int]:

@@ -1,23 +1,65 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# results.sh: run the published scenarios again, keep their summaries in
-# docs/results and their pictures in docs/img, renew the tables of the pages.
-# Takes about ten minutes on two cores.
+# results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
+# without an argument: demo, ltcp, ghstcp), keep what is to be kept in docs/results and
+# docs/img, and renew the pages' tables.
+#
+# Results lie in RESULTS (default out/results) until the end; what is there is not run
+# again, so that an interrupted call goes on where it was.  On two cores demo takes a
+# minute, ltcp ten, ghstcp an hour and a half.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
+out=${RESULTS:-out/results}
+at=tests/scenarios
 
-"$lab" run -o "$scratch" tests/scenarios/demo.toml tests/scenarios/ltcp-fig7.toml \
-	tests/scenarios/ltcp-fig7-1g.toml tests/scenarios/ltcp-fig6.toml \
-	tests/scenarios/ltcp-10g.toml
-"$lab" summarise "$scratch"/*.json -o docs/results
-"$lab" plot "$scratch"/ltcp-fig6-*.json -o "$scratch/fig6"
-"$lab" plot "$scratch"/demo-*.json -o "$scratch/demo"
-mkdir -p docs/img
-mv "$scratch/fig6/cwnd.svg" docs/img/ltcp-fig6-cwnd.svg
-mv "$scratch/demo/cwnd.svg" docs/img/demo-cwnd.svg
-mv "$scratch/demo/goodput.svg" docs/img/demo-goodput.svg
-"$lab" python scripts/pages.py
+run() {
+	"$lab" run --no-force -o "$out" "$@"
+}
+
+# picture NAME FILE [OPTION...]: picture NAME of the results *FILE*, as docs/img/FILE-NAME.svg
+picture() {
+	name=$1
+	file=$2
+	shift 2
+	"$lab" plot "$@" "$out/$file"*.json -o "$out/img"
+	mkdir -p docs/img
+	mv "$out/img/$name.svg" "docs/img/$file-$name.svg"
+}
+
+demo() {
+	run $at/demo.toml
+	"$lab" summarise "$out"/demo-*.json -o docs/results
+	picture cwnd demo
+	picture goodput demo
+}
+
+ltcp() {
+	run $at/ltcp-fig7.toml $at/ltcp-fig7-1g.toml $at/ltcp-fig6.toml $at/ltcp-10g.toml
+	"$lab" summarise "$out"/ltcp-*.json -o docs/results
+	picture cwnd ltcp-fig6
+}
+
+# keep PAGE FILE...: the results of these scenario files, with what the page observes
+keep() {
+	page=$1
+	shift
+	for name; do
+		run "$at/$name.toml"
+		"$lab" python -m figures keep "$page" "$name" "$out/$name-"*.json
+	done
+}
+
+ghstcp() {
+	keep ghstcp ghstcp-fig6 ghstcp-gro ghstcp-fig7 ghstcp-fig8 ghstcp-1g ghstcp-fill-1g \
+		ghstcp-fill-10g ghstcp-10g ghstcp-overflow-10g
+	picture events ghstcp-fig6-trend-0ms --event mode
+	picture events ghstcp-fig6-refined-0ms --event mode
+	picture cwnd ghstcp-fill-1g
+}
+
+for page in ${*:-demo ltcp ghstcp}; do
+	"$page"
+done
+"$lab" python -m figures pages

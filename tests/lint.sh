@@ -175,7 +175,7 @@ check_types() {
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
 	mypy --strict --no-error-summary --no-color-output \
-		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" scripts/lab "$@"
+		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" scripts/lab scripts/figures "$@"
 }
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.

@@ -76,8 +76,7 @@ def fill(
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
-    used = {flow.cc for flow in scenario.flow} | {flow.cc for flow in scenario.short}
-    used |= set(scenario.module)
+    used = scenario.algorithms | set(scenario.module)
     owners = modules.owners()
     built = backend.module_files()
     for cc in sorted(used & set(owners)):

@@ -60,7 +60,7 @@ def run(
     seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
-    force: Annotated[bool, typer.Option(help="Run again where a result is there.")] = True,
+    force: Annotated[bool, typer.Option(help="Run again where a current result is there.")] = True,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
@@ -69,7 +69,7 @@ def run(
     todo = runner.jobs_for(_load(files), seed, out)
     where = _backend(backend)
     if not force:
-        todo = [job for job in todo if not job.path.exists()]
+        todo = [job for job in todo if not result.current(job.path, job.scenario)]
     _prepare(where)
     workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
     if workers > 1 and not where.exact:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
@@ -79,6 +80,15 @@ def files(*, tests: bool = False) -> list[Path]:
     return found
 
 
-def source_hash() -> str:
-    """One hash for the source of all modules, as results name it."""
-    return user_cache.digest(*files())
+def source_hash(used: Iterable[str]) -> str:
+    """One hash for the sources of the congestion controls `used` and the headers that these
+    include, as results name it; empty if none of them is ours."""
+    found: set[Path] = set()
+    todo = [sources()[owners()[name]] for name in used if name in owners()]
+    while todo:
+        path = todo.pop()
+        if path not in found:
+            found.add(path)
+            names = re.findall(r"^#include <(longfat/[\w./]+)>", path.read_text(), re.M)
+            todo += [ROOT / "include" / name for name in names]
+    return user_cache.digest(*sorted(found)) if found else ""

@@ -256,7 +256,7 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         "seed": seed,
         "backend": backend,
         "kernel": (run / "kernel").read_text().strip(),
-        "modules": modules.source_hash(),
+        "modules": modules.source_hash(scenario.algorithms),
         "summary": {
             "goodput_bps": total,
             "capacity_bps": round(scenario.capacity),
@@ -305,6 +305,17 @@ def read(path: Path) -> Json:
     if not isinstance(data, dict) or data.get("longfat") != SCHEMA:
         raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
     return data
+
+
+def current(path: Path, scenario: Scenario) -> bool:
+    """Whether `path` holds the result of this scenario, of the modules as they are now."""
+    if not path.exists():
+        return False
+    found = read(path)
+    return bool(
+        found["scenario"] == json.loads(scenario.model_dump_json())
+        and found["modules"] == modules.source_hash(scenario.algorithms)
+    )
 
 
 def summarise(result: Json) -> Json:

@@ -224,6 +224,11 @@ class Scenario(_Strict):
         return max(flow.rtt for flow in self.flow)
 
     @property
+    def algorithms(self) -> set[str]:
+        """The congestion controls of the flows."""
+        return {flow.cc for flow in self.flow} | {short.cc for short in self.short}
+
+    @property
     def bdp(self) -> float:
         """Bandwidth-delay product, bytes."""
         return self.link.rate / 8 * self.max_rtt

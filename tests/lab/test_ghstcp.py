@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from conftest import SCENARIOS, Experiment, cwnd, decreases
 
-import modes
+from figures import ghstcp
 from lab.result import Json
 
 
@@ -14,9 +14,9 @@ def by_name(results: list[Json]) -> dict[str, Json]:
     return {one["scenario"]["name"]: one for one in results}
 
 
-def check_refined(one: Json) -> modes.Modes:
+def check_refined(one: Json) -> ghstcp.Modes:
     """The observables of Fig. 6."""
-    found = modes.of(one)
+    found = ghstcp.modes(one)
     name = one["scenario"]["name"]
     if found.below_s:
         assert found.hstcp_below is not None and found.hstcp_below >= 0.95, name
@@ -31,7 +31,7 @@ def test_fig4_and_fig6(experiment: Experiment) -> None:
     for jitter in ("0ms", "0.2ms"):
         refined = check_refined(results[f"ghstcp-fig6-refined-{jitter}"])
         assert refined.below_s > 10 and refined.above_s > 40 and refined.epochs > 5
-        trend = modes.of(results[f"ghstcp-fig6-trend-{jitter}"])
+        trend = ghstcp.modes(results[f"ghstcp-fig6-trend-{jitter}"])
         assert trend.switches_mean >= 5 * refined.switches_mean
         # What the oscillation costs, section 3.1.
         assert trend.reno_above is not None and trend.reno_above < 0.6
@@ -50,9 +50,9 @@ def test_fills_as_fast_and_loses_less(experiment: Experiment) -> None:
     a fraction of its losses."""
     results = by_name(experiment(SCENARIOS / "ghstcp-fill-1g.toml"))
     gentle, forced = results["ghstcp-fill-1g-auto"], results["ghstcp-fill-1g-hstcp"]
-    assert modes.fill_seconds(gentle) == pytest.approx(modes.fill_seconds(forced), rel=0.05)
-    times, lost = modes.losses_per_overflow(gentle)
-    often, many = modes.losses_per_overflow(forced)
+    assert ghstcp.fill_seconds(gentle) == pytest.approx(ghstcp.fill_seconds(forced), rel=0.05)
+    times, lost = ghstcp.losses_per_overflow(gentle)
+    often, many = ghstcp.losses_per_overflow(forced)
     assert times >= 1 and often >= 10
     assert lost <= 0.5 * many
 
@@ -60,7 +60,7 @@ def test_fills_as_fast_and_loses_less(experiment: Experiment) -> None:
 def test_growth_is_the_formula_behind_gro(experiment: Experiment) -> None:
     """a(W) whatever acknowledgments are merged; the kernel's own highspeed falls behind."""
     results = by_name(experiment(SCENARIOS / "ghstcp-gro.toml"))
-    rate = {name: modes.growth(one) for name, one in results.items()}
+    rate = {name: ghstcp.growth(one) for name, one in results.items()}
     for gro in ("0s", "1ms"):
         assert rate[f"ghstcp-gro-ours-{gro}"] == pytest.approx(1, abs=0.03)
     # One packet in two is acknowledged, and it adds a(W) for each acknowledgment only.
@@ -89,7 +89,7 @@ def test_fairness_to_reno(experiment: Experiment) -> None:
     cases = ("reno", "ghstcp", "hstcp", "parallel")
     runs = {case: results[f"ghstcp-fig7-{case}-512KiB"] for case in cases}
     used = {case: one["summary"]["utilisation"] for case, one in runs.items()}
-    fair = {case: modes.fairness(one) for case, one in runs.items()}
+    fair = {case: ghstcp.fairness(one) for case, one in runs.items()}
     assert used["parallel"] >= used["ghstcp"] > used["reno"]
     assert fair["ghstcp"] > fair["hstcp"] > fair["parallel"]
     assert used["ghstcp"] > used["hstcp"] - 0.01

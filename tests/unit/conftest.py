@@ -12,6 +12,7 @@ from lab import modules, scenario
 
 # A module as the lab reads it; the second parameter is none, its line is indented.
 MODULE = """\
+#include <longfat/growth.h>
 LF_PARAM_UINT(beta, 150, 1, 500, "decrease, in 1/1000");
 	LF_PARAM_UINT(not_one, indented 1, 2);
 LF_PARAM_BOOL(gentle, 1, "be gentle");

@@ -1,44 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Renew the generated parts of docs/ from committed results: `make results` ends with this.
-
-    scripts/longfat python scripts/pages.py
-
-A page marks each generated part with `<!-- begin NAME -->` and `<!-- end NAME -->`;
-PARTS says what makes it.  Results are docs/results/*.json, published values
-tests/published/*.toml; arithmetic tables follow the equations in docs/ltcp.md.
-"""
+"""The figures of docs/ltcp.md: arithmetic from its equations, and measured."""
 
 from __future__ import annotations
 
-import re
-import sys
 import tomllib
-from collections.abc import Callable
 
 from matplotlib import pyplot
 
 from lab import report, result
-from lab.modules import ROOT
 
-DOCS = ROOT / "docs"
-RESULTS = DOCS / "results"
-
-
-def markdown(headings: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, first column left, the others right."""
-    headings = [heading.replace("\n", " ") for heading in headings]
-    rule = ["---"] + ["---:"] * (len(headings) - 1)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
-
-
-def save(figure: object, name: str) -> None:
-    path = DOCS / "img" / name
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
-    # Trailing blanks of the SVG writer would fail `git diff --check`.
-    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
-    pyplot.close(figure)  # type: ignore[arg-type]
-
+from . import PUBLISHED, RESULTS, markdown, save
 
 # --- LTCP's arithmetic, from the paper's equations
 
@@ -114,7 +85,7 @@ def one_layer() -> str:
 
 def fig7() -> str:
     """Fig. 7, the LTCP columns: ours beside the paper's."""
-    published = tomllib.loads((ROOT / "tests/published/ltcp-fig7.toml").read_text())["ltcp"]
+    published = tomllib.loads((PUBLISHED / "ltcp-fig7.toml").read_text())["ltcp"]
     rows = []
     for name, paper in published.items():
         stem = "ltcp-fig7-1g" if name == "1gbit" else f"ltcp-fig7-{name}"
@@ -151,43 +122,12 @@ def ten_gigabit() -> str:
     return markdown(list(report.HEADINGS[1:-1]), [report.row(one)[1:-1]])
 
 
-def demo() -> str:
-    """The table of `make demo`."""
-    rows = [
-        report.row(result.read(RESULTS / f"demo-{cc}-s1.json"))[1:-1]
-        for cc in ("reno", "cubic", "highspeed", "ltcp")
-    ]
-    return markdown(list(report.HEADINGS[1:-1]), rows)
-
-
-PARTS: dict[str, dict[str, Callable[[], str]]] = {
+PARTS = {
     "docs/ltcp.md": {
         "fig2": fig2,
         "one-layer": one_layer,
         "fig6": fig6,
         "fig7": fig7,
         "10g": ten_gigabit,
-    },
-    "README.md": {"demo": demo},
+    }
 }
-
-
-def main() -> int:
-    for page, parts in PARTS.items():
-        path = ROOT / page
-        text = path.read_text()
-        for name, make in parts.items():
-            pattern = re.compile(
-                rf"(<!-- begin {name} -->\n).*?(<!-- end {name} -->)", flags=re.DOTALL
-            )
-            if not pattern.search(text):
-                print(f"pages: {page} has no part {name}", file=sys.stderr)
-                return 1
-            table = make()
-            text = pattern.sub(lambda m, t=table: f"{m[1]}{t}\n{m[2]}", text)
-        path.write_text(text)
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the pages of docs/ show, made from committed results: a module for each page.
+
+    scripts/longfat python -m figures pages
+    scripts/longfat python -m figures keep PAGE NAME RESULT...
+
+`pages` renews the generated parts of the pages.  A page marks each with
+`<!-- begin NAME -->` and `<!-- end NAME -->`; PARTS in its module says what makes it.
+`keep` writes docs/results/NAME.json: the summaries of the results, one in a line, each with
+what `observe` of the page's module finds in the whole result.  Published values are
+tests/published/*.toml.  `make results` does all of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from matplotlib import pyplot
+
+from lab.modules import ROOT
+from lab.result import Json
+
+DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
+PUBLISHED = ROOT / "tests" / "published"
+
+
+def markdown(headings: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, first column left, the others right."""
+    headings = [heading.replace("\n", " ") for heading in headings]
+    rule = ["---"] + ["---:"] * (len(headings) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
+
+
+def save(figure: object, name: str) -> None:
+    path = DOCS / "img" / name
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
+    # Trailing blanks of the SVG writer would fail `git diff --check`.
+    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
+    pyplot.close(figure)  # type: ignore[arg-type]
+
+
+def kept(name: str) -> list[Json]:
+    """The summaries of docs/results/NAME.json."""
+    found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+# Student's t, two-sided 95 %, for 1, 2, ... 9 degrees of freedom.
+T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """(mean, half of its 95 % interval) of 2 to 10 values; (value, 0) of one."""
+    n, mean = len(values), sum(values) / len(values)
+    if n == 1:
+        return mean, 0.0
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return mean, T95[n - 2] * (variance / n) ** 0.5

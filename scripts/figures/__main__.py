@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: GPL-2.0
+from __future__ import annotations
+
+import json
+import re
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from lab import result
+from lab.errors import LabError
+from lab.modules import ROOT
+
+from . import RESULTS
+
+PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
+
+
+def pages() -> None:
+    """Renew the generated parts of every page."""
+    for page in PAGES:
+        for name, parts in import_module(f"figures.{page}").PARTS.items():
+            path = ROOT / name
+            text = path.read_text()
+            for part, make in parts.items():
+                pattern = re.compile(
+                    rf"(<!-- begin {part} -->\n).*?(<!-- end {part} -->)", flags=re.DOTALL
+                )
+                if not pattern.search(text):
+                    raise LabError(f"{name} has no part {part}")
+                table = make().replace("\\", "\\\\")
+                text = pattern.sub(rf"\g<1>{table}\n\g<2>", text)
+            path.write_text(text)
+
+
+def keep(page: str, name: str, files: list[str]) -> None:
+    """Summaries of results, and what the page's module observes, in docs/results."""
+    observe = import_module(f"figures.{page}").observe
+    lines = []
+    for file in files:
+        run = result.read(Path(file))
+        small = result.summarise(run) | {"observed": observe(run)}
+        lines.append(json.dumps(small, separators=(",", ":"), sort_keys=True))
+    (RESULTS / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def main(words: list[str]) -> int:
+    try:
+        if words == ["pages"]:
+            pages()
+        elif len(words) > 3 and words[0] == "keep" and words[1] in PAGES:
+            keep(words[1], words[2], words[3:])
+        else:
+            print(
+                "usage: python -m figures pages | keep PAGE NAME RESULT...\n"
+                f"PAGE is one of {', '.join(PAGES)}",
+                file=sys.stderr,
+            )
+            return 2
+    except LabError as error:
+        print(f"figures: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,354 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/ghstcp.md.  What is observed in a run is what the tests look at too."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+
+from matplotlib import pyplot
+
+import hstcp_table
+from lab import result
+from lab.result import Json
+
+from . import PUBLISHED, interval, kept, markdown, save
+
+HSTCP, RENO = 0, 1
+OPEN, DISORDER = 0, 1  # tcpi_ca_state
+
+
+@dataclass
+class Modes:
+    """Of one connection, from the warm-up on, in congestion avoidance."""
+
+    hstcp_below: float | None  # share of the time below the BDP that is in HSTCP mode
+    reno_above: float | None  # of the time above BDP + 20 % of the buffer in Reno mode
+    below_s: float  # how long these times were, seconds
+    above_s: float
+    epochs: int  # from loss event to loss event, the beginning and the end close the others
+    switches_mean: float  # changes of mode in an epoch, the one that begins it included
+    switches_max: int
+
+
+def bdp_of(run: Json) -> float:
+    """The bandwidth-delay product of the first flow, packets."""
+    link = run["scenario"]["link"]
+    return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
+
+
+def modes(run: Json) -> Modes:
+    """The observables of the first flow of a result."""
+    link, scenario = run["scenario"]["link"], run["scenario"]
+    one = run["flows"][0]["connections"][0]
+    base = run["flows"][0]["base_rtt_ms"] / 1e3
+    bdp = bdp_of(run)
+    amount, unit = link["buffer"]
+    buffer = {"bdp": amount * bdp, "b": amount / link["mtu"], "p": amount}[unit]
+
+    changes = [(e["t"], e["mode"]) for e in one["events"] if "mode" in e]
+    seconds = {(place, mode): 0.0 for place in ("below", "above") for mode in (HSTCP, RENO)}
+    at, mode = 0, HSTCP
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    for t, cwnd, ssthresh, state in columns:
+        while at < len(changes) and changes[at][0] <= t:
+            mode = changes[at][1]
+            at += 1
+        slow_start = ssthresh is None or cwnd < ssthresh
+        if t < scenario["warmup"] or state > DISORDER or slow_start:
+            continue
+        if cwnd < bdp:
+            seconds["below", mode] += scenario["sample"]
+        elif cwnd > bdp + 0.2 * buffer:
+            seconds["above", mode] += scenario["sample"]
+    below = seconds["below", HSTCP] + seconds["below", RENO]
+    above = seconds["above", HSTCP] + seconds["above", RENO]
+
+    # A loss event: decreases within one round trip of each other are one.
+    losses: list[float] = []
+    for event in one["events"]:
+        if event["reason"] == "decrease" and (not losses or event["t"] - losses[-1] > base):
+            losses.append(event["t"])
+    edges = [t for t in losses if t >= scenario["warmup"]]
+    edges = [scenario["warmup"], *edges, scenario["duration"] + 1]
+    since = [(t, m) for t, m in changes if t >= scenario["warmup"]]
+    switched = [t for (_, a), (t, b) in pairwise(since) if a != b]
+    counts = [sum(1 for t in switched if a <= t < b) for a, b in pairwise(edges)]
+    return Modes(
+        hstcp_below=seconds["below", HSTCP] / below if below else None,
+        reno_above=seconds["above", RENO] / above if above else None,
+        below_s=round(below, 6),
+        above_s=round(above, 6),
+        epochs=len(counts),
+        switches_mean=sum(counts) / len(counts),
+        switches_max=max(counts),
+    )
+
+
+def fill_seconds(run: Json, begin: float = 0.7) -> float:
+    """Seconds from the first window of `begin` BDP in congestion avoidance to one BDP: the
+    first climb that reaches it without a loss."""
+    bdp = bdp_of(run)
+    one = run["flows"][0]["connections"][0]
+    since = None
+    for t, cwnd, ssthresh in zip(one["t"], one["cwnd"], one["ssthresh"], strict=True):
+        if ssthresh is None or cwnd < begin * bdp:
+            since = None
+        elif cwnd >= bdp:
+            if since is not None:
+                return float(round(t - since, 6))
+        elif since is None:
+            since = t
+    raise ValueError(f"{run['scenario']['name']}: no climb from {begin} BDP to the BDP")
+
+
+def losses_per_overflow(run: Json) -> tuple[int, float]:
+    """(how often the bottleneck's buffer overflowed after the warm-up and the first loss event,
+    packets dropped by it each time): drops within two round trips of each other are one."""
+    base = run["flows"][0]["base_rtt_ms"] / 1e3
+    queue = run["queue"]
+    events: list[list[float]] = []  # [time of the last drop, drops]
+    for i in range(1, len(queue["t"])):
+        lost = queue["dropped"][i] - queue["dropped"][i - 1]
+        if not lost:
+            continue
+        if events and queue["t"][i] - events[-1][0] <= 2 * base + run["scenario"]["sample"]:
+            events[-1] = [queue["t"][i], events[-1][1] + lost]
+        else:
+            events.append([queue["t"][i], lost])
+    counted = [lost for t, lost in events[1:] if t >= run["scenario"]["warmup"]]
+    if not counted:
+        raise ValueError(f"{run['scenario']['name']}: the buffer never overflowed")
+    return len(counted), sum(counted) / len(counted)
+
+
+def growth(run: Json) -> float:
+    """Growth of the first flow in congestion avoidance between losses, as a multiple of
+    RFC 3649's a(W) (scripts/hstcp_table.py)."""
+    one = run["flows"][0]["connections"][0]
+    sample = run["scenario"]["sample"]
+    skip = round(0.75 / sample)  # after a loss: recovery, and RTTs of before
+    gained = expected = 0.0
+    calm = 0
+    for i in range(1, len(one["t"])):
+        before, after = one["cwnd"][i - 1], one["cwnd"][i]
+        calm = calm + 1 if after >= before and one["state"][i] <= DISORDER else 0
+        if calm > skip and one["t"][i] >= run["scenario"]["warmup"]:
+            gained += after - before
+            expected += hstcp_table.a(before) * sample * 1e6 / one["rtt_us"][i]
+    return gained / expected
+
+
+def fairness(run: Json) -> float:
+    """Jain's index over x_i = M_i / C_i of the paper's section 4.2: Flow-1 and the two
+    connections of Flow-2."""
+    table = tomllib.loads((PUBLISHED / "ghstcp-table1.toml").read_text())
+    row = table[f"{run['scenario']['link']['rate'] // 10**6}mbit"]
+    fair = row[f"{run['scenario']['flow'][1]['socket_buffer'] // 1024}KiB"]
+    measured = [flow["goodput_bps"] / 1e6 for flow in run["flows"]]
+    return result.jain([m / c for m, c in zip(measured, fair, strict=True)]) or 0.0
+
+
+def observe(run: Json) -> Json:
+    """What docs/ghstcp.md says of a run, besides its summary."""
+    found: Json = {}
+    one = run["flows"][0]["connections"][0]
+    if any("mode" in event for event in one.get("events", [])):
+        found["modes"] = asdict(modes(run))
+    if run["udp"]:
+        found["fill_s"] = fill_seconds(run)
+    if len(run["flows"]) > 1:
+        found["fairness"] = round(fairness(run), 6)
+    else:
+        found["growth"] = round(growth(run), 4)
+        try:
+            found["overflows"], found["lost"] = losses_per_overflow(run)
+        except ValueError:
+            found["overflows"], found["lost"] = 0, None
+    return found
+
+
+# --- the tables, from docs/results
+
+
+def _jitter(run: Json) -> str:
+    jitter = run["scenario"]["link"]["jitter"]
+    return f"{jitter * 1e3:g} ms" if jitter else "none"
+
+
+def _mode_row(run: Json) -> list[str]:
+    found = run["observed"]["modes"]
+    shares = [
+        "-" if found[key] is None else f"{found[key] * 100:.1f}"
+        for key in ("hstcp_below", "reno_above")
+    ]
+    return [
+        *shares,
+        f"{found['below_s']:.1f}",
+        f"{found['above_s']:.1f}",
+        str(found["epochs"]),
+        f"{found['switches_mean']:.1f}",
+        str(found["switches_max"]),
+        f"{run['summary']['utilisation'] * 100:.2f}",
+    ]
+
+
+MODE_HEADINGS = [
+    "HSTCP mode below BDP, % of time",
+    "Reno mode above BDP + 20 % of buffer, % of time",
+    "s below",
+    "s above",
+    "loss epochs",
+    "switches per epoch, mean",
+    "most",
+    "utilis. %",
+]
+
+
+def _rule(run: Json) -> str:
+    return str(run["scenario"]["module"]["ghstcp"]["rule"])
+
+
+def fig6() -> str:
+    """Figs. 4 and 6 in numbers."""
+    rows = [[_rule(run), _jitter(run), *_mode_row(run)] for run in kept("ghstcp-fig6")]
+    return markdown(["rule", "RTT jitter", *MODE_HEADINGS], rows)
+
+
+def faster() -> str:
+    """The same at 1 and 10 Gbit/s."""
+    rows = []
+    for name in ("ghstcp-1g", "ghstcp-10g"):
+        for run in kept(name):
+            link = run["scenario"]["link"]
+            path = f"{link['rate'] // 10**9} Gbit/s, {link['buffer'][0]:g} BDP"
+            rows.append([path, _rule(run), _jitter(run), *_mode_row(run)])
+    return markdown(["path", "rule", "RTT jitter", *MODE_HEADINGS], rows)
+
+
+def _forced(run: Json) -> str:
+    settings = run["scenario"]["module"].get("ghstcp", {})
+    return "forced HSTCP" if settings.get("mode") == "hstcp" else "gHSTCP"
+
+
+def fill() -> str:
+    """Time to fill the link."""
+    rows = []
+    for name in ("ghstcp-fill-1g", "ghstcp-fill-10g"):
+        for run in kept(name):
+            path = f"{run['scenario']['link']['rate'] // 10**9} Gbit/s"
+            rows.append([path, _forced(run), f"{run['observed']['fill_s']:.2f}"])
+    return markdown(["path", "", "s from 0.7 BDP to BDP"], rows)
+
+
+def overflow() -> str:
+    """Losses where the buffer ends."""
+    rows = []
+    for name in ("ghstcp-fill-1g", "ghstcp-overflow-10g"):
+        for run in kept(name):
+            found = run["observed"]
+            rows.append(
+                [
+                    f"{run['scenario']['link']['rate'] // 10**9} Gbit/s",
+                    _forced(run),
+                    f"{run['scenario']['duration']:g}",
+                    str(found["overflows"]),
+                    "-" if found["lost"] is None else f"{found['lost']:.1f}",
+                ]
+            )
+    return markdown(["path", "", "s", "overflows", "packets lost in one"], rows)
+
+
+def gro() -> str:
+    """Growth behind GRO."""
+    rows = []
+    for run in kept("ghstcp-gro"):
+        held = run["scenario"]["host"]["gro"]
+        cc = run["flows"][0]["cc"]
+        rows.append(
+            [
+                "`ghstcp`, mode=hstcp" if cc == "ghstcp" else f"the kernel's `{cc}`",
+                f"{held * 1e3:g} ms" if held else "off",
+                f"{run['observed']['growth']:.2f}",
+                f"{run['summary']['utilisation'] * 100:.2f}",
+            ]
+        )
+    return markdown(["", "GRO holds packets for", "growth / a(W)", "utilis. %"], rows)
+
+
+CASES = ("reno", "ghstcp", "hstcp", "parallel")
+
+
+def _case(run: Json) -> str:
+    return next(case for case in CASES if f"-{case}-" in run["scenario"]["name"])
+
+
+def _fairness(name: str, picture: str) -> str:
+    """Figs. 7 and 8: mean and 95 % interval over the seeds, as a table and a picture."""
+    groups: dict[tuple[str, str], list[Json]] = {}
+    for run in kept(name):
+        size = f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB"
+        groups.setdefault((size, _case(run)), []).append(run)
+    rows = []
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for (size, case), runs in groups.items():
+        used = interval([run["summary"]["utilisation"] * 100 for run in runs])
+        fair = interval([run["observed"]["fairness"] for run in runs])
+        one = interval([run["flows"][0]["goodput_bps"] / 1e6 for run in runs])
+        two = interval([sum(f["goodput_bps"] for f in run["flows"][1:]) / 1e6 for run in runs])
+        lost = interval([run["summary"]["loss"] * 100 for run in runs])
+        rows.append(
+            [
+                size,
+                case,
+                f"{used[0]:.2f} ± {used[1]:.2f}",
+                f"{fair[0]:.3f} ± {fair[1]:.3f}",
+                f"{one[0]:.1f} ± {one[1]:.1f}",
+                f"{two[0]:.1f} ± {two[1]:.1f}",
+                f"{lost[0]:.3g} ± {lost[1]:.2g}",
+            ]
+        )
+        for place, value in zip(axes, (used, fair), strict=True):
+            place.bar(
+                CASES.index(case) + (-0.2 if size == "64 KB" else 0.2),
+                value[0],
+                0.4,
+                yerr=value[1],
+                color="C0" if size == "64 KB" else "C1",
+                label=f"Flow-2 with {size}" if case == CASES[0] else None,
+            )
+    for place, what in zip(axes, ("link utilisation, %", "fairness index"), strict=True):
+        place.set_xticks(range(len(CASES)), CASES)
+        place.set_ylabel(what)
+        place.grid(alpha=0.3, axis="y")
+    axes[0].set_ylim(80, 100)
+    axes[1].set_ylim(0.4, 1)
+    axes[0].legend(fontsize="small", loc="lower right")
+    save(figure, picture)
+    headings = ["Flow-2's buffers", "Flow-1", "utilis. %", "fairness"]
+    headings += ["Flow-1, Mbit/s", "Flow-2, Mbit/s", "loss %"]
+    return markdown(headings, rows)
+
+
+def fig7() -> str:
+    """Fig. 7."""
+    return _fairness("ghstcp-fig7", "ghstcp-fig7.svg")
+
+
+def fig8() -> str:
+    """Fig. 8."""
+    return _fairness("ghstcp-fig8", "ghstcp-fig8.svg")
+
+
+PARTS = {
+    "docs/ghstcp.md": {
+        "fig6": fig6,
+        "faster": faster,
+        "fill": fill,
+        "overflow": overflow,
+        "gro": gro,
+        "fig7": fig7,
+        "fig8": fig8,
+    }
+}
