@@ -62,7 +62,8 @@ ghstcp() {
 	picture cwnd ghstcp-fill-1g
 }
 
-for page in ${*:-demo ltcp ghstcp}; do
+[ $# -gt 0 ] || set -- demo ltcp ghstcp
+for page; do
 	"$page"
 done
 "$lab" python -m figures pages

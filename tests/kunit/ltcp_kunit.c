@@ -10,6 +10,7 @@
 #include <kunit/test.h>
 
 #include "sample.h"
+#include "sock.h"
 
 #define LTCP_WT		50	/* the paper's W_T and beta, in 1/1000 */
 #define LTCP_BETA	150
@@ -42,20 +43,12 @@ static const struct {
 	{ 20, 66500, 1284, 6333 },
 };
 
-/*
- * A socket as the congestion control sees it: in congestion avoidance at @cwnd,
- * limited by it, and with ltcp just selected.
- */
+/* In congestion avoidance at @cwnd, and with ltcp just selected. */
 static struct tcp_sock *ltcp_test_sock(struct kunit *test, u32 cwnd,
 				       u32 min_rtt_us)
 {
-	struct tcp_sock *tp = kunit_kzalloc(test, sizeof(*tp), GFP_KERNEL);
+	struct tcp_sock *tp = lf_test_sock(test, cwnd, min_rtt_us);
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tp);
-	tp->snd_cwnd_clamp = U32_MAX;
-	tp->is_cwnd_limited = 1;
-	minmax_reset(&tp->rtt_min, 0, min_rtt_us);
-	tcp_snd_cwnd_set(tp, cwnd);
 	ltcp_init((struct sock *)tp);
 	return tp;
 }
@@ -1011,66 +1004,19 @@ static void ltcp_hook_tx_start(struct kunit *test)
 	}
 }
 
-/* ss on a socket that never saw an ACK, or ltcp_init: times, no division. */
 static void ltcp_hook_get_info(struct kunit *test)
 {
-	struct tcp_sock *tp = kunit_kzalloc(test, sizeof(*tp), GFP_KERNEL);
-	u32 ask = 1 << (INET_DIAG_VEGASINFO - 1);
-	struct sock *sk = (struct sock *)tp;
-	union tcp_cc_info info;
-	int attr = -1;
-
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, tp);
-	KUNIT_EXPECT_EQ(test, lf_get_info(sk, ~ask, &attr, &info), 0);
-	KUNIT_EXPECT_EQ(test, attr, -1);
-
-	memset(&info, 0xff, sizeof(info));
-	KUNIT_EXPECT_EQ(test, lf_get_info(sk, ask, &attr, &info),
-			sizeof(info.vegas));
-	KUNIT_EXPECT_EQ(test, attr, INET_DIAG_VEGASINFO);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_enabled, 1U);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_rttcnt, 0U);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_rtt, 0U);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_minrtt, 0U);
-
-	/* The kernel's "no sample" is Vegas's 0x7fffffff. */
-	minmax_reset(&tp->rtt_min, 0, ~0U);
-	lf_get_info(sk, ask, &attr, &info);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_minrtt, (u32)S32_MAX);
-
-	minmax_reset(&tp->rtt_min, 0, 120000);
-	tp->srtt_us = 130000 << 3;
-	lf_get_info(sk, ask, &attr, &info);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_rtt, 130000U);
-	KUNIT_EXPECT_EQ(test, info.vegas.tcpv_minrtt, 120000U);
+	lf_test_get_info(test);
 }
 
-/* Restricted to CAP_NET_ADMIN unless an administrator allows it. */
 static void ltcp_hook_registered(struct kunit *test)
 {
-	KUNIT_EXPECT_STREQ(test, ltcp.name, "ltcp");
-	KUNIT_EXPECT_EQ(test, ltcp.flags & TCP_CONG_NON_RESTRICTED, 0);
-	KUNIT_EXPECT_PTR_EQ(test, ltcp.owner, THIS_MODULE);
-	KUNIT_EXPECT_LE(test, sizeof(struct ltcp), ICSK_CA_PRIV_SIZE);
+	lf_test_registered(test, &ltcp, "ltcp", sizeof(struct ltcp));
 }
 
 /* --- parameters ---------------------------------------------------------- */
 
-static const struct kernel_param *ltcp_kp(const char *name)
-{
-	u32 i;
-
-	for (i = 0; i < THIS_MODULE->num_kp; i++)
-		if (!strcmp(THIS_MODULE->kp[i].name, name))
-			return &THIS_MODULE->kp[i];
-	return NULL;
-}
-
-/* Each parameter: first what it takes, then what it refuses and how. */
-static const struct {
-	const char *name, *good[5];
-	const char *low, *high;		/* min - 1, max + 1: -ERANGE, if any */
-} ltcp_params[] = {
+static const struct lf_test_params ltcp_params[] = {
 	{ "window_threshold", { "2", "65535", "50\n" }, "1", "65536" },
 	{ "beta", { "1", "500", "150\n" }, "0", "501" },
 	{ "rtt_ref_us", { "1000", "1000000", "8000\n" }, "999", "1000001" },
@@ -1078,53 +1024,19 @@ static const struct {
 	{ "one_layer", { "0", "N", "1", "Y\n" } },
 };
 
-static void ltcp_params_set(struct kunit *test, const struct kernel_param *kp,
-			    const char *val, int err)
-{
-	KUNIT_EXPECT_EQ_MSG(test, kp->ops->set(val, kp), err, "%s=%s",
-			    kp->name, val);
-}
-
-/* All of ltcp's parameters check their range and keep what they had. */
 static void ltcp_params_checked(struct kunit *test)
 {
-	static const char * const bad[] = {
-		"", "\n", "garbage", "-1", "4/3", "x1", "--", " 1",
-	};
-	int i, g, b;
-
-	KUNIT_EXPECT_EQ(test, THIS_MODULE->num_kp, ARRAY_SIZE(ltcp_params));
-	for (i = 0; i < ARRAY_SIZE(ltcp_params); i++) {
-		const struct kernel_param *kp = ltcp_kp(ltcp_params[i].name);
-		u32 was;
-
-		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kp);
-		KUNIT_ASSERT_PTR_EQ(test, kp->ops, &lf_param_ops);
-		was = ((struct lf_param *)kp->arg)->value;
-		for (g = 0; ltcp_params[i].good[g]; g++)
-			ltcp_params_set(test, kp, ltcp_params[i].good[g], 0);
-		for (b = 0; b < ARRAY_SIZE(bad); b++)
-			ltcp_params_set(test, kp, bad[b], -EINVAL);
-		if (ltcp_params[i].low) {
-			ltcp_params_set(test, kp, ltcp_params[i].low, -ERANGE);
-			ltcp_params_set(test, kp, ltcp_params[i].high, -ERANGE);
-		}
-		/* The last good one is the default: tests leave no trace. */
-		KUNIT_EXPECT_EQ_MSG(test, ((struct lf_param *)kp->arg)->value,
-				    was, "%s", kp->name);
-	}
+	lf_test_params_checked(test, ltcp_params, ARRAY_SIZE(ltcp_params));
 }
 
 /* A connection keeps the parameters it started with; the next has new ones. */
 static void ltcp_params_taken(struct kunit *test)
 {
-	const struct kernel_param *kp = ltcp_kp("window_threshold");
 	struct tcp_sock *old = ltcp_test_sock(test, 1000, 120000), *new;
 
-	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, kp);
-	KUNIT_ASSERT_EQ(test, kp->ops->set("500", kp), 0);
+	lf_test_set(test, "window_threshold", "500", 0);
 	new = ltcp_test_sock(test, 1000, 120000);
-	KUNIT_ASSERT_EQ(test, kp->ops->set("50", kp), 0);
+	lf_test_set(test, "window_threshold", "50", 0);
 	ltcp_cong_avoid((struct sock *)old, 0, 1);
 	ltcp_cong_avoid((struct sock *)new, 0, 1);
 	KUNIT_EXPECT_EQ(test, ltcp_of(old)->layer, 5U);

@@ -28,4 +28,10 @@ static inline u32 lf_random_window(struct rnd_state *rnd)
 	return 1 + (prandom_u32_state(rnd) >> shift);
 }
 
+/* |@a - @b|: an expectation of at most so much between two numbers. */
+static inline u64 lf_apart(u64 a, u64 b)
+{
+	return a > b ? a - b : b - a;
+}
+
 #endif /* LONGFAT_KUNIT_SAMPLE_H */

@@ -1,36 +1,52 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * How far include/longfat/hstcp.h is from RFC 3649's formulas in double
- * precision: the largest relative error of a, and of b, as growth uses them.
- * Every window up to 2^22 packets, then steps of a 4000th up to 2^32.
+ * precision, at every window up to 2^22 packets, then in steps of a 4000th to
+ * 2^32.
  *
- * Prints: error of the rule's a, of lf_hstcp_a, of lf_hstcp_b, the number of
- * windows, and how many of them a rule did not cover.
+ * Prints the largest of each, one a line with its name: the relative error of
+ * a as growth uses it (rule) and of lf_hstcp_a (a), the error of lf_hstcp_b (b),
+ * what a loss takes too much or too little beyond the packet that it is rounded
+ * to, as a share of the window (decrease); then the windows looked at, and how
+ * many of them a rule did not cover.
  */
 #include <math.h>
 #include <stdio.h>
 
 #include <longfat/hstcp.h>
 
+/* Where the continuation beyond the RFC's 83000 packets holds b. */
+#define HELD	147456
+
+static double exact_b(double w)
+{
+	if (w <= 38)
+		return 0.5;
+	return 0.5 - 0.4 * log(fmin(w, HELD) / 38) / log(83000.0 / 38);
+}
+
+static double exact_a(double w)
+{
+	double b = exact_b(w);
+
+	if (w <= 38)
+		return 1;
+	return fmax(1, w * w / (12.8 * pow(w, 1.2)) * 2 * b / (2 - b));
+}
+
 int main(void)
 {
-	double rule_error = 0, a_error = 0, b_error = 0;
-	const double span = log(83000) - log(38);
+	double rule_error = 0, a_error = 0, b_error = 0, decrease_error = 0;
 	struct lf_hstcp rule = { 0 };
 	long windows = 0, uncovered = 0;
 	u64 w;
 
 	for (w = 1; w < 1ULL << 32; w += w < 1 << 22 ? 1 : w / 4000) {
-		double b = 0.5 - 0.4 * (log(w < 147456 ? w : 147456) - log(38)) / span;
-		double a;
+		double a = exact_a(w), b = exact_b(w), after;
 
-		if (w <= 38)
-			b = 0.5;
-		a = 0.078125 * pow(w, 0.8) * 2 * b / (2 - b);
-		if (w <= 38 || a < 1)
-			a = 1;
 		if (w >= rule.stop)
 			lf_hstcp_rule(&rule, w);
+		/* 2^32 - 1 stands for "no end": no rule can hold there. */
 		if (w < rule.floor || w >= rule.stop)
 			uncovered += w != U32_MAX;
 		rule_error = fmax(rule_error,
@@ -38,9 +54,14 @@ int main(void)
 		a_error = fmax(a_error,
 			       fabs(lf_hstcp_a(w) / (double)LF_RATE_ONE / a - 1));
 		b_error = fmax(b_error, fabs(lf_hstcp_b(w) / 65536.0 - b));
+		after = lf_hstcp_decrease(w) - w * (1 - b);
+		if (w > 3)
+			decrease_error = fmax(decrease_error,
+					      (fabs(after) - 1) / w);
 		windows++;
 	}
-	printf("%.9f %.9f %.9f %ld %ld\n", rule_error, a_error, b_error, windows,
-	       uncovered);
+	printf("rule %.9f\na %.9f\nb %.9f\ndecrease %.9f\n", rule_error, a_error,
+	       b_error, decrease_error);
+	printf("windows %ld\nuncovered %ld\n", windows, uncovered);
 	return 0;
 }

@@ -78,3 +78,17 @@ def test_ours_can_be_loaded_by_name() -> None:
     for module in modules.sources():
         assert module.removeprefix("tcp_") in modules.owners()
         assert modules.parameters(module.removeprefix("tcp_"))
+
+
+def test_every_module_is_built_packaged_and_described() -> None:
+    kbuild = (modules.ROOT / "Kbuild").read_text().split()
+    dkms = (modules.ROOT / "dkms.conf").read_text()
+    readme = (modules.ROOT / "README.md").read_text()
+    for number, module in enumerate(sorted(modules.sources())):
+        name = module.removeprefix("tcp_")
+        assert f"{module}.o" in kbuild
+        assert f'="{module}"' in dkms
+        assert f"BUILT_MODULE_NAME[{number}]" in dkms
+        assert f"DEST_MODULE_LOCATION[{number}]" in dkms
+        assert (modules.ROOT / f"docs/{name}.md").is_file()
+        assert f"docs/{name}.md" in readme
