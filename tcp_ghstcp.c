@@ -51,7 +51,9 @@
  *     what the thresholds are to stay clear of; a queue that builds up over many
  *     windows is not noise.
  *  2. std is at least RTT / W, what one packet in a queue adds; without noise
- *     the thresholds would fall together with min.
+ *     the thresholds would fall together with min.  It is also at least
+ *     RTT / 1024: at 10 Gbit/s the bursts of a window just below the BDP queue
+ *     for some 50 us, which is no knee.
  *  3. The trend's significance: one-sided t-test on Pearson's r over the samples
  *     of one window, 95 %.  No square root is needed for it:
  *     r > 0 and r^2 (n - 2) > t^2 (1 - r^2).
@@ -119,6 +121,9 @@ static const u32 ghstcp_max_samples = 128;
 
 /* Windows that the last cycle's variance counts for. */
 static const u32 ghstcp_carry = 8;
+
+/* Shares of the RTT: less than one of them is no deviation. */
+static const u32 ghstcp_shares = 1024;
 
 /* Longest RTT and longest window that samples can tell apart, microseconds. */
 static const u32 ghstcp_max_rtt_us = 10000000;
@@ -264,12 +269,15 @@ static enum ghstcp_mode ghstcp_refined(u32 rtt_us, u32 min_us, u64 variance,
 	return rising ? GHSTCP_RENO : GHSTCP_HSTCP;
 }
 
-/* The variance of a cycle; never less than one packet's share of the RTT. */
+/*
+ * The variance of a cycle; std is at least one packet's share of the RTT, and at
+ * least 1/1024 of it.
+ */
 static u64 ghstcp_variance(u64 sum, u32 windows, u32 rtt_us, u32 cwnd)
 {
-	u64 packet = rtt_us / cwnd + 1;
+	u64 least = rtt_us / min(cwnd, ghstcp_shares) + 1;
 
-	return max(windows ? div_u64(sum, windows) : 0, packet * packet);
+	return max(windows ? div_u64(sum, windows) : 0, least * least);
 }
 
 /* --- state -------------------------------------------------------------- */
