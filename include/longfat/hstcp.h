@@ -99,7 +99,7 @@ static inline u32 lf_hstcp_b(u32 w)
  * @rule: filled in; a is taken in the middle of floor .. stop
  * @w:    congestion window, packets
  *
- * Up to 63 packets every window has a rule of its own.
+ * Up to 38 packets there is one rule, up to 127 each window has its own.
  */
 static inline void lf_hstcp_rule(struct lf_hstcp *rule, u32 w)
 {
@@ -127,7 +127,7 @@ static inline u32 lf_hstcp_decrease(u32 w)
 {
 	u32 cut = (u64)w * lf_hstcp_b(w) >> LF_HSTCP_B_SHIFT;
 
-	return max(w - max(cut, 1U), 2U);
+	return max(w - cut, 2U);
 }
 
 #endif /* LONGFAT_HSTCP_H */

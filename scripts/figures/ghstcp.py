@@ -86,21 +86,27 @@ def modes(run: Json) -> Modes:
     )
 
 
-def fill_seconds(run: Json, begin: float = 0.7) -> float:
-    """Seconds from the first window of `begin` BDP in congestion avoidance to one BDP: the
-    first climb that reaches it without a loss."""
+FILL_FROM = 0.85  # of the BDP; slow start leaves the window below it
+
+
+def fill_seconds(run: Json) -> float:
+    """Seconds from FILL_FROM of a BDP to one BDP: the first climb in congestion avoidance that
+    a loss does not end."""
     bdp = bdp_of(run)
     one = run["flows"][0]["connections"][0]
     since = None
-    for t, cwnd, ssthresh in zip(one["t"], one["cwnd"], one["ssthresh"], strict=True):
-        if ssthresh is None or cwnd < begin * bdp:
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    for t, cwnd, ssthresh, state in columns:
+        avoidance = ssthresh is not None and cwnd >= ssthresh and state <= DISORDER
+        if not avoidance or cwnd < FILL_FROM * bdp:
             since = None
-        elif cwnd >= bdp:
-            if since is not None:
-                return float(round(t - since, 6))
         elif since is None:
             since = t
-    raise ValueError(f"{run['scenario']['name']}: no climb from {begin} BDP to the BDP")
+        if since is not None and cwnd >= bdp:
+            if t > since:
+                return float(round(t - since, 6))
+            since = None  # it came to be above by other means
+    raise ValueError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
 
 
 def losses_per_overflow(run: Json) -> tuple[int, float]:
@@ -238,8 +244,10 @@ def fill() -> str:
     for name in ("ghstcp-fill-1g", "ghstcp-fill-10g"):
         for run in kept(name):
             path = f"{run['scenario']['link']['rate'] // 10**9} Gbit/s"
-            rows.append([path, _forced(run), f"{run['observed']['fill_s']:.2f}"])
-    return markdown(["path", "", "s from 0.7 BDP to BDP"], rows)
+            shares = _mode_row(run)
+            rows.append([path, _forced(run), f"{run['observed']['fill_s']:.2f}", shares[0]])
+    headings = ["path", "", f"s from {FILL_FROM} BDP to BDP", MODE_HEADINGS[0]]
+    return markdown(headings, rows)
 
 
 def overflow() -> str:

@@ -640,7 +640,10 @@ static void ghstcp_rule_edges(struct kunit *test)
 	ghstcp_zone(test, 9999999, 1, 1, GHSTCP_RENO, GHSTCP_RENO);
 }
 
-/* The average of the windows, and at least one packet's share, or 1/1024, of RTT. */
+/*
+ * The average of the windows, and at least one packet's share of the RTT, or
+ * 1/1024 of it; never 0, however short the path.
+ */
 static void ghstcp_rule_variance(struct kunit *test)
 {
 	u32 w;
@@ -658,6 +661,8 @@ static void ghstcp_rule_variance(struct kunit *test)
 		KUNIT_ASSERT_LE(test, none, (least + 1) * (least + 1));
 		KUNIT_ASSERT_EQ(test, quiet, none);
 	}
+	KUNIT_EXPECT_EQ(test, ghstcp_variance(0, 0, 1, 2000), 1ULL);
+	KUNIT_EXPECT_EQ(test, ghstcp_variance(0, 0, 1000, 2000), 1ULL);
 	/* One packet in 10 s of RTT: 10^14, which leaves the rule room for 16. */
 	KUNIT_EXPECT_LE(test, lf_apart(ghstcp_variance(0, 0, 10000000, 1),
 				       100000000000000ULL), 20000001ULL);
