@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * CW-HSTCP: HighSpeed TCP with equal windows for unequal round-trip times
+ *
+ * Pan, Su, Lu, Ping: "CW-HSTCP: Fair TCP in high-speed networks", Journal of
+ * Zhejiang University SCIENCE A 7(2), 2006.  Figure, table and section names
+ * below are that paper's.  HighSpeed TCP is RFC 3649's.
+ *
+ * The idea.  HighSpeed TCP grows the faster and gives back the less, the larger
+ * its window is, once per round trip.  Behind a full FIFO, where all flows lose
+ * at the same time, the flow with the shortest round trip therefore draws ahead
+ * without end (Fig. 2, Table 2).  CW-HSTCP takes the round trip out of the
+ * growth, with a fair factor eta:
+ *
+ *	W += eta a(W) per RTT,	eta = c RTT		"CW-HSTCP algorithm"
+ *	loss:  W -= b(W) W
+ *
+ *	c = 10 per second:  RTT  10 ms  60 ms  100 ms  140 ms  200 ms  1 s
+ *	                    eta   0.1    0.6     1      1.4      2     10
+ *
+ * a(W) and b(W) are RFC 3649's, include/longfat/hstcp.h.  Flows of equal windows
+ * now grow by the same in a second, whatever their RTT: equal windows stay equal,
+ * unequal ones come together, and throughput W / RTT goes as 1 / RTT.
+ *
+ * A long path's growth comes in large steps, eta a(W) at once, so its window is
+ * not sent at once but in k blocks ("block-pacing", Fig. 4 and 5):
+ *
+ *	k = floor(c RTT) + 1,	block = W / k packets, one each RTT / k
+ *
+ * Slow start, loss detection, recovery (PRR), the reduction after a timeout or
+ * an ECN mark and the restart after idle are the kernel's; so is the pacing
+ * there.
+ *
+ * Differences from the paper
+ *
+ *  1. The paper does not say which RTT eta is made from.  Here it is the minimum
+ *     RTT, so that a queue slows growth down as it does for HSTCP: growth per
+ *     second is c a(W) RTT_min / RTT, least for the shortest path.  As windows
+ *     settle where a(W) / (b(W) W), about W^-0.23, makes up for that, they are
+ *     equal behind a short queue only; a long one favours the long path.  With
+ *     rtt=smoothed growth per second is c a(W) and windows are equal behind any.
+ *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
+ *  3. Growth is exact under stretch ACKs and at most one packet per packet
+ *     acknowledged (include/longfat/growth.h); the paper has the same limit.
+ *  4. rtt_exponent=2, beyond the paper: eta = (c RTT)^2.  Equal windows are
+ *     throughput in proportion to 1 / RTT; this equalises throughput itself.
+ *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
+ *     really sent; k is made from the RTT that eta is made from.
+ *  6. The paper's blocks leave back to back whatever their size.  Here one does
+ *     up to the kernel's largest burst (64 KB, some 45 packets); where W / k is
+ *     more, the window is spread evenly over the RTT in bursts of at most that,
+ *     which are more than k.  With c = 10 blocks are for windows up to 90
+ *     packets at 100 ms and up to 135 at 200 ms.
+ *  7. No more than a block leaves at once, and a block per RTT / k, as in Fig. 4;
+ *     where acknowledgments come in an even stream there is nothing to space.
+ *     The paper counts anew for each block, so that the end of one and all of
+ *     the next could leave together; here a counter that refills evenly does not.
+ *  8. k = 1 (RTT < 100 ms with c = 10) would be no pacing; a window up to the
+ *     largest burst is then left to the kernel's.
+ *  9. A spurious loss event is undone: window and owed growth come back.
+ *
+ * Notes.  Parameters are taken when a connection starts (or selects cwhstcp) and
+ * hold for its life.  Pacing is fq's, or without it TCP's own; there is no timer
+ * here.  pacing=smooth sends single packets evenly, pacing=off leaves the
+ * sending to the kernel, which with fq paces as it does for cubic.  Trace event:
+ * longfat:cwhstcp.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/mm.h>
+#include <net/tcp.h>
+
+#include <longfat/avoidance.h>
+#include <longfat/compat.h>
+#include <longfat/growth.h>
+#include <longfat/hstcp.h>
+#include <longfat/pacing.h>
+#include <longfat/params.h>
+
+/* Why a trace event was emitted. */
+enum cwhstcp_reason {
+	CWHSTCP_INIT,		/* the connection started or selected cwhstcp */
+	CWHSTCP_RTT,		/* the minimum RTT changed, eta and k with it */
+	CWHSTCP_DECREASE,	/* loss, timeout or ECN mark: cwnd is the target */
+	CWHSTCP_UNDO,		/* the decrease was spurious */
+};
+
+#define LF_TRACE_NAME		cwhstcp
+#define LF_TRACE_REASONS						\
+	{ CWHSTCP_INIT, "init" }, { CWHSTCP_RTT, "rtt" },		\
+	{ CWHSTCP_DECREASE, "decrease" }, { CWHSTCP_UNDO, "undo" }
+/* 1024 times eta; 1024 times the growth in packets per RTT; k */
+#define LF_TRACE_FIELDS(F)	F(u32, eta_q10) F(u32, rate_q10) F(u32, blocks)
+#define CREATE_TRACE_POINTS
+#include <longfat/trace.h>
+
+enum cwhstcp_param_rtt { CWHSTCP_RTT_MIN, CWHSTCP_RTT_SMOOTHED };
+enum cwhstcp_param_pacing { CWHSTCP_BLOCK, CWHSTCP_SMOOTH, CWHSTCP_OFF };
+
+LF_PARAM_UINT(c, 10, 1, 100, "eta per second of RTT");
+LF_PARAM_ENUM(rtt, CWHSTCP_RTT_MIN, "RTT that eta is made from, default min",
+	      "min", "smoothed");
+LF_PARAM_UINT(rtt_exponent, 1, 1, 2,
+	      "eta = (c RTT)^this: 1 equal windows, 2 equal throughput");
+LF_PARAM_ENUM(pacing, CWHSTCP_BLOCK, "how a window is sent, default block",
+	      "block", "smooth", "off");
+
+/*
+ * eta has 20 bits of fraction, 0.0001 % at 100 ms, and 10 % at the shortest RTT
+ * where it matters: 1 us with c = 1 and a(W) = 10^5.
+ */
+#define CWHSTCP_ETA_SHIFT	20
+#define CWHSTCP_ETA_ONE		(1U << CWHSTCP_ETA_SHIFT)
+
+/* Longest RTT of interest, so that (c RTT) stays below 2^11. */
+static const u32 cwhstcp_max_rtt_us = 20000000;
+
+/*
+ * Evenly spread sending is by 1/16 faster than W per RTT: never what limits a
+ * window that grows, and within the 10 % that spacing is held to.
+ */
+static const u32 cwhstcp_head_room = 16;
+
+/* sk_pacing_shift for single packets: 1/2^16 s, one packet at 780 Mbit/s. */
+static const u32 cwhstcp_smooth_shift = 16;
+
+struct cwhstcp {
+	u64	credit;		/* growth owed, see lf_grow() */
+	u64	prior_credit;	/* the same before the last decrease */
+	u64	block_full;	/* when a whole block may leave, TCP clock, ns */
+	struct lf_hstcp rule;	/* a(W) that holds at this window */
+	u32	rate;		/* eta a, packets per RTT << LF_RATE_SHIFT */
+	u32	eta;		/* << CWHSTCP_ETA_SHIFT */
+	u32	rtt_us;		/* what eta and blocks were made for */
+	u32	blocks;		/* k */
+	u32	block_seq;	/* what is sent from here is not in block_full */
+	u8	c;		/* parameters of this connection; c > 0 */
+	u8	param_rtt : 1;
+	u8	squared : 1;
+	u8	pacing : 2;
+};
+
+/* --- arithmetic: pure functions of their arguments --------------------- */
+
+/* c RTT << CWHSTCP_ETA_SHIFT; below 2^31, c <= 100.  No sample yet: 0. */
+static u32 cwhstcp_c_rtt(u32 rtt_us, u32 c)
+{
+	if (rtt_us == ~0U)
+		return 0;
+	return div_u64((u64)min(rtt_us, cwhstcp_max_rtt_us) * c <<
+		       CWHSTCP_ETA_SHIFT, USEC_PER_SEC);
+}
+
+/* The fair factor.  The square of a number below 2^31 is below 2^62. */
+static u32 cwhstcp_eta(u32 c_rtt, bool squared)
+{
+	if (!squared)
+		return c_rtt;
+	return min_t(u64, (u64)c_rtt * c_rtt >> CWHSTCP_ETA_SHIFT, U32_MAX);
+}
+
+/* k = floor(c RTT) + 1; made from microseconds, so that 100 ms is 1 exactly. */
+static u32 cwhstcp_blocks(u32 rtt_us, u32 c)
+{
+	if (rtt_us == ~0U)
+		return 1;
+	return min(rtt_us, cwhstcp_max_rtt_us) * c / USEC_PER_SEC + 1;
+}
+
+/* eta a, at least Reno's 1.  a < 2^29 (include/longfat/hstcp.h), eta < 2^32. */
+static u32 cwhstcp_rate(u32 a, u32 eta)
+{
+	return clamp_t(u64, (u64)a * eta >> CWHSTCP_ETA_SHIFT, LF_RATE_ONE,
+		       U32_MAX);
+}
+
+/* Packets in one of @k blocks of window @w: no window takes more than k. */
+static u32 cwhstcp_block(u32 w, u32 k)
+{
+	return w / k + !!(w % k);
+}
+
+/* RTT / k in nanoseconds; srtt_us is << 3. */
+static u64 cwhstcp_gap(u32 srtt_us, u32 k)
+{
+	return div_u64((u64)srtt_us * (NSEC_PER_USEC >> 3), k);
+}
+
+/* --- state -------------------------------------------------------------- */
+
+static void cwhstcp_trace(const struct sock *sk, enum cwhstcp_reason why,
+			  u32 cwnd)
+{
+	const struct cwhstcp *ca = inet_csk_ca(sk);
+
+	trace_cwhstcp(sk, why, cwnd,
+		      ca->eta >> (CWHSTCP_ETA_SHIFT - LF_RATE_SHIFT), ca->rate,
+		      ca->blocks);
+}
+
+/* The growth that holds at window @w. */
+static void cwhstcp_enter(struct cwhstcp *ca, u32 w)
+{
+	lf_hstcp_rule(&ca->rule, w);
+	ca->rate = cwhstcp_rate(ca->rule.a, ca->eta);
+}
+
+/* eta and k for the RTT as it is now; false if that has not changed. */
+static bool cwhstcp_follow(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct cwhstcp *ca = inet_csk_ca(sk);
+	u32 rtt_us = tcp_min_rtt(tp);
+
+	if (ca->param_rtt == CWHSTCP_RTT_SMOOTHED && tp->srtt_us)
+		rtt_us = tp->srtt_us >> 3;
+	if (likely(rtt_us == ca->rtt_us))
+		return false;
+	ca->rtt_us = rtt_us;
+	ca->eta = cwhstcp_eta(cwhstcp_c_rtt(rtt_us, ca->c), ca->squared);
+	ca->blocks = cwhstcp_blocks(rtt_us, ca->c);
+	return true;
+}
+
+/* Packets that the window and the data at hand let leave now; at least 1. */
+static u32 cwhstcp_ready(const struct tcp_sock *tp)
+{
+	u32 w = tcp_snd_cwnd(tp), out = tcp_packets_in_flight(tp);
+	u32 mss = max(tp->mss_cache, 1U);
+	u32 data = (tp->write_seq - tp->snd_nxt) / mss;
+
+	return max(min(w > out ? w - out : 0, data), 1U);
+}
+
+/*
+ * "On sending data": a block at once, then none for RTT / k.  Each packet sent
+ * puts off by gap / block the time at which all of a block may leave at once,
+ * block_full; until then, so much less.  What is ready waits until all of it
+ * may leave.  Returns packets that may leave in one burst.
+ */
+static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
+{
+	struct cwhstcp *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u64 now = tp->tcp_clock_cache, full, edt;
+	u32 ready, sent;
+
+	if (!ca->block_full)
+		ca->block_seq = tp->snd_nxt;
+	/* The kernel sends at the time of the last call, which is in there. */
+	sent = (tp->snd_nxt - ca->block_seq) / max(tp->mss_cache, 1U);
+	full = ca->block_full + div_u64(min(sent, 2 * block) * gap, block);
+	full = clamp(full, now, now + gap);
+	ready = min(cwhstcp_ready(tp), block);
+	edt = full + div_u64(ready * gap, block);
+	edt = edt > gap ? edt - gap : 0;
+	ca->block_full = full;
+	ca->block_seq = tp->snd_nxt;
+
+	/* Held back by a share of the window, it is limited by the window. */
+	if (edt > now && tcp_send_head(sk))
+		tp->is_cwnd_limited = 1;
+	lf_pace_in_tcp(sk);
+	lf_depart_at(sk, edt);
+	return ready;
+}
+
+/* --- hooks -------------------------------------------------------------- */
+
+static void cwhstcp_init(struct sock *sk)
+{
+	struct cwhstcp *ca = inet_csk_ca(sk);
+	u32 w = tcp_snd_cwnd(tcp_sk(sk));
+
+	memset(ca, 0, sizeof(*ca));
+	ca->c = lf_param(c);
+	ca->param_rtt = lf_param(rtt);
+	ca->squared = lf_param(rtt_exponent) == 2;
+	ca->pacing = lf_param(pacing);
+	ca->blocks = 1;
+	ca->rtt_us = ~0U;
+	cwhstcp_follow(sk);
+	cwhstcp_enter(ca, w);
+	if (ca->pacing != CWHSTCP_OFF)
+		lf_need_pacing(sk);
+	if (ca->pacing == CWHSTCP_SMOOTH)
+		sk_pacing_shift_update(sk, cwhstcp_smooth_shift);
+	cwhstcp_trace(sk, CWHSTCP_INIT, w);
+}
+
+/* The next algorithm is not to send single packets because this one did. */
+static void cwhstcp_release(struct sock *sk)
+{
+	struct cwhstcp *ca = inet_csk_ca(sk);
+
+	if (ca->c && ca->pacing == CWHSTCP_SMOOTH)
+		sk_pacing_shift_update(sk, LF_PACING_SHIFT);
+	ca->c = 0;
+}
+
+/*
+ * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
+ * an acknowledgment, before the kernel has called ->init: zeroed state.
+ */
+static struct cwhstcp *cwhstcp_state(struct sock *sk)
+{
+	struct cwhstcp *ca = inet_csk_ca(sk);
+
+	if (unlikely(!ca->c))
+		cwhstcp_init(sk);
+	return ca;
+}
+
+static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
+{
+	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 w;
+
+	if (unlikely(cwhstcp_follow(sk))) {
+		cwhstcp_enter(ca, tcp_snd_cwnd(tp));
+		if (ca->param_rtt == CWHSTCP_RTT_MIN)
+			cwhstcp_trace(sk, CWHSTCP_RTT, tcp_snd_cwnd(tp));
+	}
+	acked = lf_avoidance(sk, acked);
+	if (!acked)
+		return;
+	w = tcp_snd_cwnd(tp);
+	do {
+		if (unlikely(w < ca->rule.floor || w >= ca->rule.stop))
+			cwhstcp_enter(ca, w);
+		acked = lf_grow(&w, &ca->credit, acked, ca->rate,
+				ca->rule.stop);
+	} while (acked);
+	lf_set_cwnd(tp, w);
+}
+
+static u32 cwhstcp_ssthresh(struct sock *sk)
+{
+	u32 w = lf_hstcp_decrease(tcp_snd_cwnd(tcp_sk(sk)));
+	struct cwhstcp *ca = cwhstcp_state(sk);
+
+	ca->prior_credit = ca->credit;
+	ca->credit = 0;
+	cwhstcp_enter(ca, w);
+	cwhstcp_trace(sk, CWHSTCP_DECREASE, w);
+	return w;
+}
+
+static u32 cwhstcp_undo_cwnd(struct sock *sk)
+{
+	struct cwhstcp *ca = cwhstcp_state(sk);
+	u32 w = tcp_reno_undo_cwnd(sk);
+
+	ca->credit = ca->prior_credit;
+	cwhstcp_enter(ca, w);
+	cwhstcp_trace(sk, CWHSTCP_UNDO, w);
+	return w;
+}
+
+/* The kernel is about to send: how, see include/longfat/pacing.h. */
+static u32 cwhstcp_min_tso_segs(struct sock *sk)
+{
+	u32 segs = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 w = tcp_snd_cwnd(tp), k, block;
+	u64 rate;
+
+	if (ca->pacing == CWHSTCP_OFF)
+		return segs;
+	k = min(ca->blocks, max(w, 1U));
+	block = cwhstcp_block(w, k);
+	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
+	    tcp_in_slow_start(tp) || !tp->srtt_us)
+		goto by_kernel;
+	if (ca->pacing == CWHSTCP_SMOOTH || block > lf_largest_burst(sk)) {
+		ca->block_full = 0;
+		rate = lf_window_rate(w, tp->mss_cache, tp->srtt_us);
+		lf_set_pacing_rate(sk, rate + rate / cwhstcp_head_room);
+		return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
+	}
+	rate = lf_window_rate(k * block, tp->mss_cache, tp->srtt_us);
+	if (k == 1 || rate > READ_ONCE(sk->sk_max_pacing_rate))
+		goto by_kernel;
+	lf_set_pacing_rate(sk, rate);
+	return cwhstcp_next(sk, block, cwhstcp_gap(tp->srtt_us, k));
+
+by_kernel:
+	/* A loss ends the wait for the next block. */
+	if (ca->block_full > tp->tcp_clock_cache)
+		lf_depart_at(sk, tp->tcp_clock_cache);
+	ca->block_full = 0;
+	return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
+}
+
+/* --- registration ------------------------------------------------------- */
+
+static struct tcp_congestion_ops cwhstcp __read_mostly = {
+	.init		= cwhstcp_init,
+	.release	= cwhstcp_release,
+	.cong_avoid	= cwhstcp_cong_avoid,
+	.ssthresh	= cwhstcp_ssthresh,
+	.undo_cwnd	= cwhstcp_undo_cwnd,
+	.min_tso_segs	= cwhstcp_min_tso_segs,
+	.get_info	= lf_get_info,
+	.flags		= 0,	/* restricted: more aggressive than Reno */
+	.owner		= THIS_MODULE,
+	.name		= "cwhstcp",
+};
+
+static int __init cwhstcp_register(void)
+{
+	BUILD_BUG_ON(sizeof(struct cwhstcp) > ICSK_CA_PRIV_SIZE);
+	return tcp_register_congestion_control(&cwhstcp);
+}
+
+static void __exit cwhstcp_unregister(void)
+{
+	tcp_unregister_congestion_control(&cwhstcp);
+}
+
+module_init(cwhstcp_register);
+module_exit(cwhstcp_unregister);
+
+MODULE_AUTHOR("The longfat authors");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("CW-HSTCP: HighSpeed TCP with equal windows for unequal RTTs");
