@@ -32,7 +32,7 @@ clean: ## Remove what was built in the tree
 deps: ## Install the Debian packages that the lab needs (sudo if not root)
 	@scripts/deps.sh
 
-demo: deps ## Four algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
+demo: deps ## Five algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
 	@scripts/demo.sh $(OUT)
 
 check: ## All tests (installs what they need); SUITE="name ..." for some of them

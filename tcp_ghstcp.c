@@ -54,11 +54,13 @@
  *     the thresholds would fall together with min.  It is also at least
  *     RTT / 1024: at 10 Gbit/s the bursts of a window just below the BDP queue
  *     for some 50 us, which is no knee.
- *  3. The trend's significance: one-sided t-test on Pearson's r over the samples
- *     of one window, 95 %.  No square root is needed for it:
- *     r > 0 and r^2 (n - 2) > t^2 (1 - r^2).
- *  4. Samples: one per 1/64 of the smoothed RTT, at most 128 in a window, at
- *     least 8: a window with fewer goes on into the next.
+ *  3. The trend's significance, which the paper leaves open: one-sided t-test on
+ *     Pearson's r over the samples of one window, 95 %.  No square root is needed
+ *     for it: r > 0 and r^2 (n - 2) > t^2 (1 - r^2).
+ *  4. Samples, which the paper takes from every packet: one per 1/64 of the
+ *     smoothed RTT, so that an ACK costs little and sums stay small; at most 128
+ *     in a window and at least 8, so that there is a test: a window with fewer
+ *     goes on into the next.  Only congestion avoidance is sampled.
  *  5. A cycle begins in HSTCP mode, before its first window is complete: the
  *     paper does not say, and its Fig. 6 shows it.
  *  6. A spurious loss event is undone: window, owed growth, mode and min.
@@ -95,9 +97,11 @@ enum ghstcp_reason {
 	{ GHSTCP_TO_RENO, "reno" }, { GHSTCP_DECREASE, "decrease" },	\
 	{ GHSTCP_UNDO, "undo" }
 /*
- * The mode from here on, 1: Reno; the window's average RTT, its minimum and the
- * standard deviation in this cycle, both thresholds, in microseconds, 0 where
- * there is none yet; Pearson's r of the window, in 1/1000.
+ * The mode from here on, 1: Reno; in microseconds the RTT, the average of the
+ * window where one decided and the smoothed one elsewhere, its minimum and the
+ * standard deviation in this cycle and both thresholds, 0 before the cycle's
+ * first window is complete; Pearson's r of the window, in 1/1000.  A decrease
+ * tells of the cycle that it ends.
  */
 #define LF_TRACE_FIELDS(F)						\
 	F(u32, mode) F(u32, rtt_us) F(u32, min_us) F(u32, std_us)	\
@@ -161,7 +165,7 @@ struct ghstcp {
 	u64	prior_credit;	/* the same before the last decrease */
 	struct ghstcp_window window;
 	u64	var_sum;	/* of this cycle's windows, us^2 */
-	struct lf_hstcp rule;	/* growth that holds at this window */
+	struct lf_hstcp growth;	/* what holds at this window */
 	u32	round_end;	/* the window ends when this is acknowledged */
 	u32	next_us;	/* no sample before, TCP clock */
 	u32	min_us;		/* smallest average of the cycle; ~0: none yet */
@@ -275,7 +279,7 @@ static enum ghstcp_mode ghstcp_refined(u32 rtt_us, u32 min_us, u64 variance,
  */
 static u64 ghstcp_variance(u64 sum, u32 windows, u32 rtt_us, u32 cwnd)
 {
-	u64 least = rtt_us / min(cwnd, ghstcp_shares) + 1;
+	u64 least = rtt_us / clamp(cwnd, 1U, ghstcp_shares) + 1;
 
 	return max(windows ? div_u64(sum, windows) : 0, least * least);
 }
@@ -285,8 +289,8 @@ static u64 ghstcp_variance(u64 sum, u32 windows, u32 rtt_us, u32 cwnd)
 static void ghstcp_trace(const struct sock *sk, enum ghstcp_reason why,
 			 u32 cwnd, const struct ghstcp_stats *s)
 {
+	u32 rtt = tcp_sk(sk)->srtt_us >> 3, min = 0, std = 0, r = 0;
 	const struct ghstcp *ca = inet_csk_ca(sk);
-	u32 std, r = 0, rtt = 0, min = 0;
 
 	if (!trace_ghstcp_enabled())
 		return;
@@ -294,24 +298,25 @@ static void ghstcp_trace(const struct sock *sk, enum ghstcp_reason why,
 		rtt = s->rtt_us;
 		r = int_sqrt((s->r2 * 1000ULL * 1000) >> GHSTCP_R_SHIFT);
 	}
-	std = int_sqrt64(ghstcp_variance(ca->var_sum, ca->windows, rtt, cwnd));
-	if (ca->min_us != ~0U)
+	if (ca->min_us != ~0U) {
 		min = ca->min_us;
-	trace_ghstcp(sk, why, cwnd, ca->mode, rtt, min, std,
-		     min ? min + 2 * std : 0, min ? min + 4 * std : 0,
-		     s && s->falling ? -(s32)r : (s32)r);
+		std = int_sqrt64(ghstcp_variance(ca->var_sum, ca->windows, rtt,
+						 cwnd));
+	}
+	trace_ghstcp(sk, why, cwnd, ca->mode, rtt, min, std, min + 2 * std,
+		     min + 4 * std, s && s->falling ? -(s32)r : (s32)r);
 }
 
 /* The growth that holds at window @w in this mode. */
 static void ghstcp_enter(struct ghstcp *ca, u32 w)
 {
 	if (ca->mode == GHSTCP_HSTCP) {
-		lf_hstcp_rule(&ca->rule, w);
+		lf_hstcp_rule(&ca->growth, w);
 		return;
 	}
-	ca->rule.floor = 0;
-	ca->rule.stop = U32_MAX;
-	ca->rule.a = LF_RATE_ONE;
+	ca->growth.floor = 0;
+	ca->growth.stop = U32_MAX;
+	ca->growth.a = LF_RATE_ONE;
 }
 
 /* Begin a new window of samples. */
@@ -323,7 +328,7 @@ static void ghstcp_restart(struct ghstcp *ca)
 /* A window is complete: what it adds to the cycle, and the mode it asks for. */
 static void ghstcp_window_end(struct sock *sk)
 {
-	u32 cwnd = max(tcp_snd_cwnd(tcp_sk(sk)), 1U);
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
 	struct ghstcp *ca = inet_csk_ca(sk);
 	struct ghstcp_stats s = ghstcp_stats(&ca->window);
 	bool rising = ghstcp_rising(&s, ca->window.n);
@@ -380,7 +385,7 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 {
 	struct ghstcp *ca = inet_csk_ca(sk);
 
-	if (unlikely(!ca->rule.stop))
+	if (unlikely(!ca->growth.stop))
 		ghstcp_init(sk);
 	return ca;
 }
@@ -392,7 +397,7 @@ static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	u32 now = (u32)tp->tcp_mstamp;
 
 	/* The answer to a SYN comes before ->init: zeroed state. */
-	if (!ca->rule.stop || ca->param_mode != GHSTCP_AUTO)
+	if (!ca->growth.stop || ca->param_mode != GHSTCP_AUTO)
 		return;
 	/* Only congestion avoidance: elsewhere RTT says other things. */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
@@ -427,10 +432,10 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 		return;
 	w = tcp_snd_cwnd(tp);
 	do {
-		if (unlikely(w < ca->rule.floor || w >= ca->rule.stop))
+		if (unlikely(w < ca->growth.floor || w >= ca->growth.stop))
 			ghstcp_enter(ca, w);
-		acked = lf_grow(&w, &ca->credit, acked, ca->rule.a,
-				ca->rule.stop);
+		acked = lf_grow(&w, &ca->credit, acked, ca->growth.a,
+				ca->growth.stop);
 	} while (acked);
 	lf_set_cwnd(tp, w);
 }
@@ -446,6 +451,7 @@ static u32 ghstcp_ssthresh(struct sock *sk)
 	ca->prior_min_us = ca->min_us;
 	if (ca->param_mode == GHSTCP_AUTO)
 		ca->mode = GHSTCP_HSTCP;
+	ghstcp_trace(sk, GHSTCP_DECREASE, w, NULL);
 	ca->min_us = ~0U;
 	if (ca->windows > ghstcp_carry) {
 		ca->var_sum = div_u64(ca->var_sum, ca->windows) * ghstcp_carry;
@@ -454,7 +460,6 @@ static u32 ghstcp_ssthresh(struct sock *sk)
 	ca->credit = 0;
 	ghstcp_restart(ca);
 	ghstcp_enter(ca, w);
-	ghstcp_trace(sk, GHSTCP_DECREASE, w, NULL);
 	return w;
 }
 

@@ -13,7 +13,7 @@ RFC 3649, section 5, with Low_Window 38, High_Window 83000 and High_Decrease 0.1
 The nodes are eight to an octave, 32, 36, 40, ... 2^32, for linear interpolation between
 them.  Below 38, where a = 1 and b = 1/2 instead, they follow the formulas too, so that the
 cell with the bend is as good as the others.  From FLOOR on b stays what it is there: a few
-nodes on, a(w) would begin to fall, and at 569000 packets b(w) would reach 0.
+nodes on, a(w) would begin to fall, and at 567000 packets b(w) would reach 0.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp an hour.
+# minute, ltcp ten, ghstcp most of an hour.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -50,7 +50,7 @@ keep() {
 		echo "$at/$name.toml"
 	done | xargs "$lab" run --no-force -o "$out"
 	for name; do
-		"$lab" python -m figures keep "$page" "$name" "$out/$name-"*.json
+		"$lab" python -m figures keep "$page" "$name" "$out"
 	done
 }
 

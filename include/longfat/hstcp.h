@@ -16,7 +16,7 @@
  * is below 1; nothing here is slower than Reno, so a is 1 there.  Above 83000
  * packets, where the RFC stops, the formulas are continued, and b is held from
  * 147456 packets on, at 0.070: a little later a(W) would begin to fall, and at
- * 569000 packets b would be 0.  With b held and a(W) made from it the response
+ * 567000 packets b would be 0.  With b held and a(W) made from it the response
  * function stays the RFC's, W = 0.119 p^-0.83, at any window.
  *
  * The functions are tabulated at eight windows in each octave (hstcp_table.h)

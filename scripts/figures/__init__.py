@@ -2,13 +2,13 @@
 """What the pages of docs/ show, made from committed results: a module for each page.
 
     scripts/longfat python -m figures pages
-    scripts/longfat python -m figures keep PAGE NAME RESULT...
+    scripts/longfat python -m figures keep PAGE NAME DIRECTORY
 
 `pages` renews the generated parts of the pages.  A page marks each with
 `<!-- begin NAME -->` and `<!-- end NAME -->`; PARTS in its module says what makes it.
-`keep` writes docs/results/NAME.json: the summaries of the results, one in a line, each with
-what `observe` of the page's module finds in the whole result.  Published values are
-tests/published/*.toml.  `make results` does all of it.
+`keep` writes docs/results/NAME.json: the summaries of the results in DIRECTORY of the scenario
+file NAME, one in a line, each with what `observe` of the page's module finds in all of it.
+Published values are tests/published/*.toml.  `make results` does all of it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ import sys
 from importlib import import_module
 from pathlib import Path
 
-from lab import result
+from lab import result, runner, scenario
 from lab.errors import LabError
 from lab.modules import ROOT
 
@@ -33,12 +33,16 @@ def pages() -> None:
             path.write_text(text)
 
 
-def keep(page: str, name: str, files: list[str]) -> None:
-    """Summaries of results, and what the page's module observes, in docs/results."""
+def keep(page: str, name: str, directory: str) -> None:
+    """Summaries of the results of a scenario file, and what the page's module observes in
+    them, in docs/results.  Every run must be there, measured with the sources as they are."""
     observe = import_module(f"figures.{page}").observe
+    scenarios = scenario.load(ROOT / f"tests/scenarios/{name}.toml")
     lines = []
-    for file in files:
-        run = result.read(Path(file))
+    for job in runner.jobs_for(scenarios, None, Path(directory)):
+        if not result.current(job.path, job.scenario):
+            raise LabError(f"{job.path}: is missing, or of other sources: run {name}.toml again")
+        run = result.read(job.path)
         small = result.summarise(run) | {"observed": observe(run)}
         lines.append(json.dumps(small, separators=(",", ":"), sort_keys=True))
     (RESULTS / f"{name}.json").write_text("[\n" + ",\n".join(lines) + "\n]\n")
@@ -48,11 +52,11 @@ def main(words: list[str]) -> int:
     try:
         if words == ["pages"]:
             pages()
-        elif len(words) > 3 and words[0] == "keep" and words[1] in PAGES:
-            keep(words[1], words[2], words[3:])
+        elif len(words) == 4 and words[0] == "keep" and words[1] in PAGES:
+            keep(words[1], words[2], words[3])
         else:
             print(
-                "usage: python -m figures pages | keep PAGE NAME RESULT...\n"
+                "usage: python -m figures pages | keep PAGE NAME DIRECTORY\n"
                 f"PAGE is one of {', '.join(PAGES)}",
                 file=sys.stderr,
             )

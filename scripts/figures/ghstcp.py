@@ -11,6 +11,7 @@ from matplotlib import pyplot
 
 import hstcp_table
 from lab import result
+from lab.errors import LabError
 from lab.result import Json
 
 from . import PUBLISHED, interval, kept, markdown, save
@@ -106,27 +107,23 @@ def fill_seconds(run: Json) -> float:
             if t > since:
                 return float(round(t - since, 6))
             since = None  # it came to be above by other means
-    raise ValueError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
+    raise LabError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
 
 
 def losses_per_overflow(run: Json) -> tuple[int, float]:
-    """(how often the bottleneck's buffer overflowed after the warm-up and the first loss event,
-    packets dropped by it each time): drops within two round trips of each other are one."""
-    base = run["flows"][0]["base_rtt_ms"] / 1e3
-    queue = run["queue"]
+    """(how often the bottleneck's buffer overflowed after the warm-up, packets dropped by it
+    each time): drops within two round trips of each other are one."""
+    pause = 2 * run["flows"][0]["base_rtt_ms"] / 1e3 + run["scenario"]["sample"]
+    times, dropped = run["queue"]["t"], run["queue"]["dropped"]
     events: list[list[float]] = []  # [time of the last drop, drops]
-    for i in range(1, len(queue["t"])):
-        lost = queue["dropped"][i] - queue["dropped"][i - 1]
-        if not lost:
+    for t, before, after in zip(times[1:], dropped, dropped[1:], strict=False):
+        if after == before or t < run["scenario"]["warmup"]:
             continue
-        if events and queue["t"][i] - events[-1][0] <= 2 * base + run["scenario"]["sample"]:
-            events[-1] = [queue["t"][i], events[-1][1] + lost]
-        else:
-            events.append([queue["t"][i], lost])
-    counted = [lost for t, lost in events[1:] if t >= run["scenario"]["warmup"]]
-    if not counted:
-        raise ValueError(f"{run['scenario']['name']}: the buffer never overflowed")
-    return len(counted), sum(counted) / len(counted)
+        if not events or t - events[-1][0] > pause:
+            events.append([t, 0])
+        events[-1] = [t, events[-1][1] + after - before]
+    lost = [event[1] for event in events]
+    return len(lost), sum(lost) / len(lost) if lost else 0.0
 
 
 def growth(run: Json) -> float:
@@ -159,19 +156,17 @@ def fairness(run: Json) -> float:
 def observe(run: Json) -> Json:
     """What docs/ghstcp.md says of a run, besides its summary."""
     found: Json = {}
-    one = run["flows"][0]["connections"][0]
-    if any("mode" in event for event in one.get("events", [])):
+    name = run["scenario"]["name"]
+    if any("mode" in event for event in run["flows"][0]["connections"][0].get("events", [])):
         found["modes"] = asdict(modes(run))
-    if run["udp"]:
+    if "-fill-" in name:
         found["fill_s"] = fill_seconds(run)
+    if "-gro-" in name:
+        found["growth"] = round(growth(run), 4)
     if len(run["flows"]) > 1:
         found["fairness"] = round(fairness(run), 6)
     else:
-        found["growth"] = round(growth(run), 4)
-        try:
-            found["overflows"], found["lost"] = losses_per_overflow(run)
-        except ValueError:
-            found["overflows"], found["lost"] = 0, None
+        found["overflows"], found["lost"] = losses_per_overflow(run)
     return found
 
 
@@ -233,11 +228,6 @@ def faster() -> str:
     return markdown(["path", "rule", "RTT jitter", *MODE_HEADINGS], rows)
 
 
-def _forced(run: Json) -> str:
-    settings = run["scenario"]["module"].get("ghstcp", {})
-    return "forced HSTCP" if settings.get("mode") == "hstcp" else "gHSTCP"
-
-
 def fill() -> str:
     """Time to fill the link."""
     rows = []
@@ -245,7 +235,9 @@ def fill() -> str:
         for run in kept(name):
             path = f"{run['scenario']['link']['rate'] // 10**9} Gbit/s"
             shares = _mode_row(run)
-            rows.append([path, _forced(run), f"{run['observed']['fill_s']:.2f}", shares[0]])
+            rows.append(
+                [path, run["scenario"]["case_name"], f"{run['observed']['fill_s']:.2f}", shares[0]]
+            )
     headings = ["path", "", f"s from {FILL_FROM} BDP to BDP", MODE_HEADINGS[0]]
     return markdown(headings, rows)
 
@@ -259,10 +251,10 @@ def overflow() -> str:
             rows.append(
                 [
                     f"{run['scenario']['link']['rate'] // 10**9} Gbit/s",
-                    _forced(run),
+                    run["scenario"]["case_name"],
                     f"{run['scenario']['duration']:g}",
                     str(found["overflows"]),
-                    "-" if found["lost"] is None else f"{found['lost']:.1f}",
+                    f"{found['lost']:.1f}" if found["overflows"] else "-",
                 ]
             )
     return markdown(["path", "", "s", "overflows", "packets lost in one"], rows)
@@ -288,16 +280,12 @@ def gro() -> str:
 CASES = ("reno", "ghstcp", "hstcp", "parallel")
 
 
-def _case(run: Json) -> str:
-    return next(case for case in CASES if f"-{case}-" in run["scenario"]["name"])
-
-
 def _fairness(name: str, picture: str) -> str:
     """Figs. 7 and 8: mean and 95 % interval over the seeds, as a table and a picture."""
     groups: dict[tuple[str, str], list[Json]] = {}
     for run in kept(name):
         size = f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB"
-        groups.setdefault((size, _case(run)), []).append(run)
+        groups.setdefault((size, run["scenario"]["case_name"]), []).append(run)
     rows = []
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for (size, case), runs in groups.items():

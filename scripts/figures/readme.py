@@ -12,7 +12,7 @@ def demo() -> str:
     """The table of `make demo`."""
     rows = [
         report.row(result.read(RESULTS / f"demo-{cc}-s1.json"))[1:-1]
-        for cc in ("reno", "cubic", "highspeed", "ltcp")
+        for cc in ("reno", "cubic", "hstcp", "ghstcp", "ltcp")
     ]
     return markdown(list(report.HEADINGS[1:-1]), rows)
 

@@ -8,6 +8,7 @@ differs only in what surrounds run.sh.
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import threading
@@ -28,9 +29,19 @@ class Backend(ABC):
     exact: bool  # virtual time: cores are never short, and a run repeats
     seeded = False  # netem's random numbers can be seeded
 
-    @abstractmethod
+    def __init__(self) -> None:
+        # Congestion control of ours -> hash of what it was made from, by `prepare`.
+        self.sources: dict[str, str] = {}
+
     def prepare(self, say: Callable[[str], None]) -> None:
         """Build or check what runs need; LabError says why this backend cannot run."""
+        # Before the build: an edit from now on belongs to the next one.
+        self.sources = modules.source_hashes(modules.owners())
+        self._prepare(say)
+
+    @abstractmethod
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        """What `prepare` does for this backend."""
 
     @abstractmethod
     def prefix(self, slot: int) -> str:
@@ -78,6 +89,8 @@ def fill(
         (run / script).chmod(0o755)
     used = scenario.algorithms | set(scenario.module)
     owners = modules.owners()
+    made_from = {cc: backend.sources[cc] for cc in sorted(used & set(backend.sources))}
+    (run / "modules").write_text(json.dumps(made_from))
     built = backend.module_files()
     for cc in sorted(used & set(owners)):
         if built:
@@ -96,7 +109,7 @@ class Uml(Backend):
     exact = True
     seeded = True
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()
         tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
         say("virtual-time kernel (the first time: about five minutes)")
@@ -198,7 +211,7 @@ class Host(Backend):
     name = "host"
     exact = False
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def _prepare(self, say: Callable[[str], None]) -> None:
         other = "--backend uml (virtual time, no privilege) runs every scenario"
         if os.geteuid():
             raise LabError(f"the host backend needs root for network namespaces; {other}")
@@ -249,7 +262,7 @@ class Vm(Backend):
     exact = False
     suite = "bookworm"
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def _prepare(self, say: Callable[[str], None]) -> None:
         vm.check()
         say("Debian bookworm with its kernel (the first time: a minute or two)")
         suite.chroot(self.suite)

@@ -80,15 +80,20 @@ def files(*, tests: bool = False) -> list[Path]:
     return found
 
 
-def source_hash(used: Iterable[str]) -> str:
-    """One hash for the sources of the congestion controls `used` and the headers that these
-    include, as results name it; empty if none of them is ours."""
+def _source_hash(name: str) -> str:
+    """One hash for the source of the congestion control `name` and all that it includes."""
     found: set[Path] = set()
-    todo = [sources()[owners()[name]] for name in used if name in owners()]
+    todo = [sources()[owners()[name]]]
     while todo:
         path = todo.pop()
         if path not in found:
             found.add(path)
             names = re.findall(r"^#include <(longfat/[\w./]+)>", path.read_text(), re.M)
             todo += [ROOT / "include" / name for name in names]
-    return user_cache.digest(*sorted(found)) if found else ""
+    return user_cache.digest(*sorted(found))
+
+
+def source_hashes(used: Iterable[str]) -> dict[str, str]:
+    """Hashes of the sources of those congestion controls `used` that are ours, by name: what a
+    result says that it was measured with."""
+    return {name: _source_hash(name) for name in sorted(set(used) & set(owners()))}

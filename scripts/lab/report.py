@@ -33,7 +33,9 @@ from .result import Json  # noqa: E402
 
 
 def label(result: Json) -> str:
-    """The congestion controls of a run, as a reader would call it."""
+    """A run as a reader would call it: its case, or its congestion controls."""
+    if result["scenario"].get("case_name"):
+        return str(result["scenario"]["case_name"])
     names = list(dict.fromkeys(flow["cc"] for flow in result["flows"]))
     return " + ".join(names)
 
@@ -124,9 +126,9 @@ def flow_table(result: Json) -> Table:
 
 
 def _flow_label(result: Json, flow: Json) -> str:
-    name: str = flow["cc"]
+    name = label(result)
     if len(result["flows"]) > 1:
-        name += f" {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
+        name = f"{flow['cc']} {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
     return name
 
 

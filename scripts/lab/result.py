@@ -256,7 +256,7 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         "seed": seed,
         "backend": backend,
         "kernel": (run / "kernel").read_text().strip(),
-        "modules": modules.source_hash(scenario.algorithms),
+        "modules": json.loads((run / "modules").read_text()),
         "summary": {
             "goodput_bps": total,
             "capacity_bps": round(scenario.capacity),
@@ -308,13 +308,14 @@ def read(path: Path) -> Json:
 
 
 def current(path: Path, scenario: Scenario) -> bool:
-    """Whether `path` holds the result of this scenario, of the modules as they are now."""
+    """Whether `path` holds the result of this scenario, of our modules as they are now.  The
+    kernel and the lab itself are not looked at."""
     if not path.exists():
         return False
     found = read(path)
     return bool(
         found["scenario"] == json.loads(scenario.model_dump_json())
-        and found["modules"] == modules.source_hash(scenario.algorithms)
+        and found["modules"] == modules.source_hashes(scenario.algorithms | set(scenario.module))
     )
 
 

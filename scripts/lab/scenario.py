@@ -169,6 +169,7 @@ class Scenario(_Strict):
 
     # Set by load(), not by the file.
     name: str = ""
+    case_name: str = ""
 
     @field_validator("seeds")
     @classmethod
@@ -271,7 +272,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
-    return sorted(set(model.model_fields) - {"name"}) + (
+    return sorted(set(model.model_fields) - {"name", "case_name"}) + (
         ["case", "vary"] if model is Scenario else []
     )
 
@@ -298,8 +299,8 @@ def load(path: Path) -> list[Scenario]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LabError(f"{path}: is not TOML: {error}") from error
     cases, vary = data.pop("case", {"": {}}), data.pop("vary", {})
-    if "name" in data:
-        raise LabError(f"{path}: name: is taken from the file's name")
+    for key in {"name", "case_name"} & set(data):
+        raise LabError(f"{path}: {key}: is taken from the file")
     tables = cases.values() if isinstance(cases, dict) else [None]
     if not tables or any(
         not isinstance(table, dict) or any(isinstance(value, dict) for value in table.values())
@@ -313,12 +314,15 @@ def load(path: Path) -> list[Scenario]:
         cases.items(), itertools.product(*vary.values())
     ):
         varied = dict(zip(vary, combination, strict=True))
+        for key in set(settings) & set(varied):
+            raise LabError(f"{path}: {key}: is in case.{case} and in vary")
         one = copy.deepcopy(data)
         for key, value in (settings | varied).items():
             _put(one, key, value, path)
         words = [*([case] if case else []), *map(str, combination)]
         words = [re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in words]
         one["name"] = "-".join([path.stem, *words])
+        one["case_name"] = case
         try:
             scenarios.append(Scenario.model_validate(one))
         except ValidationError as error:

@@ -662,6 +662,7 @@ static void ghstcp_rule_variance(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, quiet, none);
 	}
 	KUNIT_EXPECT_EQ(test, ghstcp_variance(0, 0, 1, 2000), 1ULL);
+	KUNIT_EXPECT_EQ(test, ghstcp_variance(0, 0, 999, 0), 1000000ULL);
 	KUNIT_EXPECT_EQ(test, ghstcp_variance(0, 0, 1000, 2000), 1ULL);
 	/* One packet in 10 s of RTT: 10^14, which leaves the rule room for 16. */
 	KUNIT_EXPECT_LE(test, lf_apart(ghstcp_variance(0, 0, 10000000, 1),
@@ -1239,7 +1240,7 @@ static void ghstcp_expect_rule(struct kunit *test, struct tcp_sock *tp, u32 w)
 	struct lf_hstcp rule;
 
 	lf_hstcp_rule(&rule, w);
-	KUNIT_ASSERT_EQ_MSG(test, memcmp(&ghstcp_of(tp)->rule, &rule,
+	KUNIT_ASSERT_EQ_MSG(test, memcmp(&ghstcp_of(tp)->growth, &rule,
 					 sizeof(rule)), 0, "w %u", w);
 }
 
@@ -1333,7 +1334,7 @@ static void ghstcp_hook_slow_start(struct kunit *test)
 	ghstcp_cong_avoid((struct sock *)tp, 0, 85 + 64);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1000U);
 	ghstcp_expect_rule(test, tp, 1000);
-	KUNIT_EXPECT_EQ(test, ca->credit, 64ULL * ca->rule.a);
+	KUNIT_EXPECT_EQ(test, ca->credit, 64ULL * ca->growth.a);
 }
 
 /* Growth only while the window is what limits, and never past the clamp. */
@@ -1525,8 +1526,8 @@ static void ghstcp_hook_undo(struct kunit *test)
 		KUNIT_ASSERT_EQ(test, ghstcp_undo_cwnd((struct sock *)tp), w);
 		KUNIT_ASSERT_EQ(test, ghstcp_mode(tp), w & 1);
 		KUNIT_ASSERT_EQ(test, ca->min_us, before.min_us);
-		KUNIT_ASSERT_EQ(test, memcmp(&ca->rule, &before.rule,
-					     sizeof(ca->rule)), 0);
+		KUNIT_ASSERT_EQ(test, memcmp(&ca->growth, &before.growth,
+					     sizeof(ca->growth)), 0);
 		KUNIT_ASSERT_EQ_MSG(test, ca->credit, before.credit, "w %u",
 				    w);
 	}
@@ -1677,6 +1678,7 @@ static void ghstcp_hook_trace(struct kunit *test)
 	struct ghstcp_event *e = kunit_kzalloc(test, sizeof(*e), GFP_KERNEL);
 	struct tcp_sock *tp;
 	struct ghstcp_path p;
+	u32 min;
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, e);
 	KUNIT_ASSERT_EQ(test, register_trace_ghstcp(ghstcp_probe, e), 0);
@@ -1684,6 +1686,8 @@ static void ghstcp_hook_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->count[GHSTCP_INIT], 1U);
 	KUNIT_EXPECT_EQ(test, e->cwnd, 1000U);
 	KUNIT_EXPECT_EQ(test, e->mode, GHSTCP_HSTCP);
+	KUNIT_EXPECT_EQ(test, e->min_us, 0U);
+	KUNIT_EXPECT_EQ(test, e->std_us, 0U);
 	ghstcp_path(&p, tp);
 	ghstcp_windows(&p, 30);
 	KUNIT_EXPECT_EQ(test, e->count[GHSTCP_TO_RENO], 0U);
@@ -1705,10 +1709,14 @@ static void ghstcp_hook_trace(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, e->mode, GHSTCP_HSTCP);
 	KUNIT_EXPECT_LT(test, e->r_permille, -500);
 
+	/* A decrease tells of the cycle that it ends. */
+	min = ghstcp_of(tp)->min_us;
 	tp->prior_cwnd = 1000;
 	tp->snd_ssthresh = ghstcp_ssthresh((struct sock *)tp);
 	KUNIT_EXPECT_EQ(test, e->count[GHSTCP_DECREASE], 1U);
 	KUNIT_EXPECT_EQ(test, e->cwnd, lf_hstcp_decrease(1000));
+	KUNIT_EXPECT_EQ(test, e->min_us, min);
+	KUNIT_EXPECT_GT(test, e->std_us, 0U);
 	tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
 	ghstcp_undo_cwnd((struct sock *)tp);
 	KUNIT_EXPECT_EQ(test, e->count[GHSTCP_UNDO], 1U);
@@ -1759,8 +1767,8 @@ static int ghstcp_needs_rules(struct kunit_suite *suite)
 	for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 1000, 100))
 		for (ca.mode = 0;; ca.mode = 1) {
 			ghstcp_enter(&ca, w);
-			if (w < ca.rule.floor || w >= ca.rule.stop ||
-			    !ca.rule.a)
+			if (w < ca.growth.floor || w >= ca.growth.stop ||
+			    !ca.growth.a)
 				return -EINVAL;
 			if (ca.mode)
 				break;

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from conftest import One
 
-from lab import plan, result
+from lab import modules, plan, result
 from lab.errors import LabError
 from lab.scenario import Scenario
 
@@ -26,7 +26,8 @@ def finished(tmp_path: Path) -> Run:
         path = tmp_path / "run"
         path.mkdir(exist_ok=True)
         text = "".join(f"{line}\n" for line in samples)
-        content = {"samples": text, "log": log, "kernel": "6.12.1\n", "status": "0\n", **files}
+        content = {"samples": text, "log": log, "kernel": "6.12.1\n", "status": "0\n"}
+        content |= {"modules": '{"foo": "as built"}', **files}
         for name, what in content.items():
             (path / name).write_text(what)
         return path
@@ -302,9 +303,7 @@ def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
     assert out["scenario"]["flow"][0]["cc"] == "foo"
     assert out["scenario"]["link"]["aqm"] == "red"
     assert out["log"] == ["eth0: up"]
-    before = out["modules"]
-    (tree / "tcp_foo.c").write_text("/* changed */\n")
-    assert made(scenario, finished(flow(0)))["modules"] != before
+    assert out["modules"] == {"foo": "as built"}
 
 
 def test_nothing_of_the_machine_is_in_it(one: One, finished: Run, tmp_path: Path) -> None:
@@ -464,3 +463,16 @@ def test_summarise(one: One, finished: Run) -> None:
     # It is tied to the very result that it is of.
     out["flows"][0]["connections"][0]["cwnd"][50] += 1
     assert result.summarise(out)["of"] != small["of"]
+
+
+def test_current_is_same_scenario_and_same_sources(
+    one: One, finished: Run, tmp_path: Path, tree: Path
+) -> None:
+    scenario, path = one(cc='cc = "foo"'), tmp_path / "result.json"
+    built = json.dumps(modules.source_hashes(["foo"]))
+    assert not result.current(path, scenario)
+    result.write(made(scenario, finished(flow(0), modules=built)), path)
+    assert result.current(path, scenario)
+    assert not result.current(path, one(cc='cc = "foo"', top='warmup = "1s"'))
+    (tree / "include/longfat/growth.h").write_text("/* another */\n")
+    assert not result.current(path, scenario)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import io
+import json
 import tempfile
 import threading
 import time
@@ -18,7 +19,7 @@ import pytest
 from conftest import One
 from rich.console import Console
 
-from lab import backends, plan, result, runner, tools
+from lab import backends, modules, plan, result, runner, tools
 from lab.errors import LabError
 from lab.scenario import Scenario
 
@@ -35,6 +36,7 @@ class Fake(backends.Backend):
     exact = True
 
     def __init__(self) -> None:
+        super().__init__()
         self.fail: set[int] = set()
         self.hang: set[int] = set()
         self.started: list[int] = []
@@ -42,7 +44,7 @@ class Fake(backends.Backend):
         self.most = 0
         self.lock = threading.Lock()
 
-    def prepare(self, say: Callable[[str], None]) -> None:
+    def _prepare(self, say: Callable[[str], None]) -> None:
         pass
 
     def prefix(self, slot: int) -> str:
@@ -159,6 +161,18 @@ def test_what_a_run_is_given(one: One, backend: Fake, tmp_path: Path, tree: Path
     assert sorted(spaces) == ["lf-d", "lf-r", "lf-s0"]
     assert (where / "run.sh").stat().st_mode & 0o111
     assert not (where / "tracing").exists()
+
+
+def test_a_result_names_the_sources_that_were_built(
+    one: One, backend: Fake, tmp_path: Path, tree: Path
+) -> None:
+    """An edit between building and the end of a run is not what was measured."""
+    backend.prepare(lambda _: None)
+    built = modules.source_hashes(["foo"])
+    (tree / "tcp_foo.c").write_text((tree / "tcp_foo.c").read_text() + "/* edited */\n")
+    run(runner.jobs_for([one(cc='cc = "foo"')], [1], tmp_path), backend)
+    (path,) = tmp_path.glob("*.json")
+    assert json.loads(path.read_text())["modules"] == built != modules.source_hashes(["foo"])
 
 
 def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:

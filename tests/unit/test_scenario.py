@@ -108,7 +108,7 @@ REFUSED = {
     "seed 0": ("top", "seeds = [0]", "seeds", "1 to 2147483647"),
     "big seed": ("top", "seeds = [2147483648]", "seeds", "1 to 2147483647"),
     "no seed": ("top", "seeds = []", "seeds", "at least 1"),
-    "name": ("top", 'name = "x"', "name", "is taken from the file's name"),
+    "name": ("top", 'name = "x"', "name", "is taken from the file"),
     "vary is no table": ("top", "vary = 1", "vary", "is a table of lists"),
     "vary without a list": ("rest", '[vary]\n"flow.0.cc" = "reno"', "vary", "is a table of lists"),
     "vary over nothing": ("rest", '[vary]\n"flow.0.cc" = []', "vary", "is a table of lists"),
@@ -118,6 +118,12 @@ REFUSED = {
     "case of nothing": ("rest", "[case]", "case", "is tables, such as"),
     "case key without quotes": ("rest", '[case.a]\nflow.0.cc = "reno"', "case", "is tables"),
     "case place": ("rest", '[case.a]\n"flow.7.cc" = "reno"', "case or vary", "'flow.7.cc'"),
+    "case and vary": (
+        "rest",
+        '[case.a]\n"flow.0.cc" = "reno"\n[vary]\n"flow.0.cc" = ["reno"]',
+        "flow.0.cc",
+        "is in case.a and in vary",
+    ),
     "case names": ("rest", '[case."a b"]\n[case.a_b]', "case and vary", "the same name"),
     "vary place: index": ("rest", '[vary]\n"flow.7.cc" = ["reno"]', "case or vary", "'flow.7.cc'"),
     "vary place: no index": (
