@@ -28,7 +28,10 @@ def pages() -> None:
                 )
                 if not pattern.search(text):
                     raise LabError(f"{name} has no part {part}")
-                table = make().replace("\\", "\\\\")
+                try:
+                    table = make().replace("\\", "\\\\")
+                except FileNotFoundError as error:
+                    table = f"Not measured yet: {Path(error.filename).name} is missing."
                 text = pattern.sub(rf"\g<1>{table}\n\g<2>", text)
             path.write_text(text)
 
