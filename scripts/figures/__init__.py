@@ -19,6 +19,7 @@ from typing import Any
 
 from matplotlib import pyplot
 
+from lab import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 from lab.modules import ROOT
 from lab.result import Json
 

@@ -14,6 +14,7 @@ from lab.modules import ROOT
 from . import RESULTS
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
+OBSERVING = [page for page in PAGES if hasattr(import_module(f"figures.{page}"), "observe")]
 
 
 def pages() -> None:
@@ -55,12 +56,12 @@ def main(words: list[str]) -> int:
     try:
         if words == ["pages"]:
             pages()
-        elif len(words) == 4 and words[0] == "keep" and words[1] in PAGES:
+        elif len(words) == 4 and words[0] == "keep" and words[1] in OBSERVING:
             keep(words[1], words[2], words[3])
         else:
             print(
                 "usage: python -m figures pages | keep PAGE NAME DIRECTORY\n"
-                f"PAGE is one of {', '.join(PAGES)}",
+                f"PAGE is one of {', '.join(OBSERVING)}",
                 file=sys.stderr,
             )
             return 2

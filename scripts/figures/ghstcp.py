@@ -56,8 +56,7 @@ def modes(run: Json) -> Modes:
         while at < len(changes) and changes[at][0] <= t:
             mode = changes[at][1]
             at += 1
-        slow_start = ssthresh is None or cwnd < ssthresh
-        if t < scenario["warmup"] or state > DISORDER or slow_start:
+        if t < scenario["warmup"] or not _avoidance(cwnd, ssthresh, state):
             continue
         if cwnd < bdp:
             seconds["below", mode] += scenario["sample"]
@@ -73,8 +72,7 @@ def modes(run: Json) -> Modes:
             losses.append(event["t"])
     edges = [t for t in losses if t >= scenario["warmup"]]
     edges = [scenario["warmup"], *edges, scenario["duration"] + 1]
-    since = [(t, m) for t, m in changes if t >= scenario["warmup"]]
-    switched = [t for (_, a), (t, b) in pairwise(since) if a != b]
+    switched = [t for (_, a), (t, b) in pairwise(changes) if a != b]
     counts = [sum(1 for t in switched if a <= t < b) for a, b in pairwise(edges)]
     return Modes(
         hstcp_below=seconds["below", HSTCP] / below if below else None,
@@ -90,23 +88,27 @@ def modes(run: Json) -> Modes:
 FILL_FROM = 0.85  # of the BDP; slow start leaves the window below it
 
 
+def _avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
+    """Whether a sample was taken in congestion avoidance."""
+    return ssthresh is not None and cwnd >= ssthresh and state <= DISORDER
+
+
 def fill_seconds(run: Json) -> float:
-    """Seconds from FILL_FROM of a BDP to one BDP: the first climb in congestion avoidance that
-    a loss does not end."""
+    """Seconds from FILL_FROM of a BDP to one BDP: the first climb through both in congestion
+    avoidance that a loss does not end."""
     bdp = bdp_of(run)
     one = run["flows"][0]["connections"][0]
-    since = None
+    since, below = None, False
     columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
     for t, cwnd, ssthresh, state in columns:
-        avoidance = ssthresh is not None and cwnd >= ssthresh and state <= DISORDER
+        avoidance = _avoidance(cwnd, ssthresh, state)
         if not avoidance or cwnd < FILL_FROM * bdp:
             since = None
-        elif since is None:
+        elif since is None and below and cwnd < bdp:
             since = t
+        below = avoidance and cwnd < FILL_FROM * bdp
         if since is not None and cwnd >= bdp:
-            if t > since:
-                return float(round(t - since, 6))
-            since = None  # it came to be above by other means
+            return float(round(t - since, 6))
     raise LabError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
 
 
@@ -136,10 +138,13 @@ def growth(run: Json) -> float:
     calm = 0
     for i in range(1, len(one["t"])):
         before, after = one["cwnd"][i - 1], one["cwnd"][i]
-        calm = calm + 1 if after >= before and one["state"][i] <= DISORDER else 0
+        avoidance = _avoidance(before, one["ssthresh"][i], one["state"][i])
+        calm = calm + 1 if after >= before and avoidance and one["rtt_us"][i] else 0
         if calm > skip and one["t"][i] >= run["scenario"]["warmup"]:
             gained += after - before
             expected += hstcp_table.a(before) * sample * 1e6 / one["rtt_us"][i]
+    if not expected:
+        raise LabError(f"{run['scenario']['name']}: no congestion avoidance to look at")
     return gained / expected
 
 

@@ -129,6 +129,21 @@ def test_label_names_each_algorithm_once() -> None:
     assert report.label(mixed) == "foo + reno"
 
 
+def test_cases_of_one_algorithm_are_told_apart() -> None:
+    """By their names, in the table and in every picture; without a case it is the algorithm."""
+    runs = [traced(), traced(), traced()]
+    labels = ["as it was", "refined", "foo"]
+    for one, case in zip(runs, ["as it was", "refined", ""], strict=True):
+        one["scenario"]["case_name"] = case
+    assert [report.label(one) for one in runs] == labels
+    lines = text_of(report.table(runs)).splitlines()
+    assert [any(line.startswith(f" {name} ") for line in lines) for name in labels] == [True] * 3
+    pictures = {what: report.picture(runs, what) for what in report.PICTURES}
+    pictures["events"] = report.event_picture(runs, "level")
+    for what, text in pictures.items():
+        assert set(labels) <= words(ElementTree.fromstring(text)), what
+
+
 def test_table() -> None:
     text = text_of(report.table([run("foo"), run("reno")]))
     (foo,) = [line for line in text.splitlines() if "foo" in line]

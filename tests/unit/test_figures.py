@@ -1,0 +1,581 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the pages say of a run, from runs whose answer is known, and how it gets there."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Toml
+
+import figures
+import hstcp_table
+from figures import __main__ as command
+from figures import ghstcp
+from lab import modules, result, scenario
+from lab.errors import LabError
+
+Json = dict[str, Any]
+
+OPEN, DISORDER, CWR, RECOVERY, LOSS = range(5)  # tcpi_ca_state
+HSTCP, RENO = ghstcp.HSTCP, ghstcp.RENO
+
+
+def run(
+    cwnd: list[int],
+    *,
+    ssthresh: list[int | None] | None = None,
+    state: list[int] | None = None,
+    rtt_us: list[int] | None = None,
+    dropped: list[int] | None = None,
+    events: list[Json] | None = None,
+    warmup: float = 0.0,
+    name: str = "small",
+) -> Json:
+    """A result as result.make() has it, a sample each 0.1 s: 12 Mbit/s x 100 ms, a BDP of
+    100 packets, a buffer of half of it."""
+    n = len(cwnd)
+    t = [round(i / 10, 6) for i in range(n)]
+    connection = {
+        "t": t,
+        "cwnd": cwnd,
+        "ssthresh": ssthresh or [2] * n,
+        "state": state or [OPEN] * n,
+        "rtt_us": rtt_us or [100_000] * n,
+        "events": events or [],
+    }
+    return {
+        "longfat": result.SCHEMA,
+        "scenario": {
+            "name": name,
+            "duration": n / 10,
+            "warmup": warmup,
+            "sample": 0.1,
+            "link": {"rate": 12_000_000, "mtu": 1500, "buffer": [0.5, "bdp"]},
+        },
+        "flows": [{"cc": "ghstcp", "base_rtt_ms": 100.0, "connections": [connection]}],
+        "queue": {"t": t, "packets": [0] * n, "dropped": dropped or [0] * n},
+    }
+
+
+def event(t: float, reason: str, mode: int) -> Json:
+    return {"t": t, "name": "ghstcp", "reason": reason, "mode": mode}
+
+
+# --- the modes of gHSTCP
+
+
+def test_mode_shares() -> None:
+    """Of the time below the BDP and above BDP + 20 % of the buffer, 110 packets; what is
+    between them counts for neither, nor do both borders."""
+    windows = [90] * 40 + [100] * 10 + [110] * 10 + [111] * 40
+    events = [
+        event(0.0, "init", HSTCP),
+        event(2.45, "reno", RENO),  # five samples below, 2.5 to 2.9
+        event(2.95, "hstcp", HSTCP),
+        event(6.75, "reno", RENO),  # after eight samples above, 6.0 to 6.7
+    ]
+    found = ghstcp.modes(run(windows, events=events, warmup=2.0))
+    assert (found.below_s, found.above_s) == (2.0, 4.0)
+    assert found.hstcp_below == pytest.approx(15 / 20)
+    assert found.reno_above == pytest.approx(32 / 40)
+
+
+@pytest.mark.parametrize("buffer", [[0.5, "bdp"], [75_000, "b"], [50, "p"]])
+def test_a_buffer_has_three_units(buffer: list[object]) -> None:
+    one = run([109] * 10 + [110] * 10 + [111] * 10)
+    one["scenario"]["link"]["buffer"] = buffer
+    assert ghstcp.modes(one).above_s == 1.0
+
+
+def test_mode_shares_are_of_congestion_avoidance() -> None:
+    """Not of slow start, whether ssthresh is set or not, nor of CWR, Recovery and Loss."""
+    states = [OPEN, DISORDER, CWR, RECOVERY, LOSS, OPEN, OPEN, OPEN]
+    thresholds = [2, 2, 2, 2, 2, None, 91, 90]
+    found = ghstcp.modes(
+        run(
+            [90] * 80,
+            ssthresh=[value for value in thresholds for _ in range(10)],
+            state=[value for value in states for _ in range(10)],
+        )
+    )
+    # Open, Disorder, and the window at ssthresh.
+    assert found.below_s == 3.0
+    assert found.hstcp_below == 1.0
+    assert (found.above_s, found.reno_above) == (0.0, None)
+
+
+def test_mode_shares_of_no_time() -> None:
+    found = ghstcp.modes(run([105] * 20))
+    assert (found.hstcp_below, found.reno_above) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("losses", "epochs"),
+    [
+        ([], 1),
+        ([3.0], 2),
+        ([3.0, 5.0], 3),
+        ([3.0, 3.05, 5.0], 3),  # within a round trip
+        ([3.0, 3.15, 5.0], 4),
+        ([0.5, 1.0], 1),  # before the warm-up ends
+        ([1.95, 2.02], 1),  # a loss event that began before
+    ],
+)
+def test_loss_epochs(losses: list[float], epochs: int) -> None:
+    """Decreases within one round trip are one loss event; the first epoch begins with the
+    end of the warm-up."""
+    events = [event(t, "decrease", HSTCP) for t in losses]
+    assert ghstcp.modes(run([105] * 100, events=events, warmup=2.0)).epochs == epochs
+
+
+def test_only_a_decrease_is_a_loss() -> None:
+    events = [event(3.0, "undo", RENO), event(4.0, "hstcp", HSTCP), event(5.0, "reno", RENO)]
+    assert ghstcp.modes(run([105] * 100, events=events, warmup=2.0)).epochs == 1
+
+
+def test_switches_per_epoch() -> None:
+    """Three epochs from 2, 3 and 5 s with 0, 1 and 4 switches: what a loss does to the mode
+    belongs to the epoch that it begins."""
+    events = [
+        event(0.0, "init", HSTCP),
+        event(1.0, "reno", RENO),  # of the warm-up
+        event(1.5, "hstcp", HSTCP),
+        event(3.0, "decrease", HSTCP),  # changes nothing
+        event(4.0, "reno", RENO),
+        event(5.0, "decrease", HSTCP),  # changes back
+        event(6.0, "reno", RENO),
+        event(7.0, "hstcp", HSTCP),
+        event(8.0, "reno", RENO),
+    ]
+    found = ghstcp.modes(run([105] * 100, events=events, warmup=2.0))
+    assert found.epochs == 3
+    assert found.switches_mean == pytest.approx(5 / 3)
+    assert found.switches_max == 4
+
+
+# --- filling the link
+
+
+def climb(first: int, last: int, samples: int) -> list[int]:
+    """Windows from `first` to `last`, `samples` for each."""
+    return [window for window in range(first, last + 1) for _ in range(samples)]
+
+
+def test_fill_seconds() -> None:
+    """At 85 packets after 0.5 s, at 100 after 2 s; what comes then does not matter."""
+    assert ghstcp.fill_seconds(run([*climb(80, 120, 1), *climb(85, 120, 3)])) == 1.5
+
+
+def test_filling_goes_on_in_disorder() -> None:
+    windows = climb(80, 120, 1)
+    assert ghstcp.fill_seconds(run(windows, state=[DISORDER] * len(windows))) == 1.5
+
+
+@pytest.mark.parametrize(
+    ("state", "ssthresh"),
+    [(CWR, 2), (RECOVERY, 2), (LOSS, 2), (OPEN, 104), (OPEN, None)],
+    ids=["CWR", "Recovery", "Loss", "slow start", "slow start without ssthresh"],
+)
+def test_filling_is_in_congestion_avoidance(state: int, ssthresh: int | None) -> None:
+    """A window that got over the BDP otherwise, and stays there for a while, is no climb; the
+    climb after it is, two samples for each packet."""
+    other, stays, slow = climb(80, 103, 1), [104] * 10, climb(80, 120, 2)
+    rest = len(stays) + len(slow)
+    one = run(
+        [*other, *stays, *slow],
+        state=[state] * len(other) + [OPEN] * rest,
+        ssthresh=[ssthresh] * len(other) + [2] * rest,
+    )
+    assert ghstcp.fill_seconds(one) == 3.0
+
+
+@pytest.mark.parametrize("before", [60, 84])
+def test_a_jump_fills_nothing(before: int) -> None:
+    assert ghstcp.fill_seconds(run([before] * 5 + [110] * 5 + climb(80, 120, 1))) == 1.5
+
+
+def test_a_loss_on_the_way_starts_anew() -> None:
+    """From the second climb's 85 packets on, not from the first's; in Recovery the window may
+    already be where it will be."""
+    first, loss, second = climb(80, 97, 1), [76] * 5, climb(76, 120, 1)
+    state = [OPEN] * len(first) + [RECOVERY] * len(loss) + [OPEN] * len(second)
+    assert ghstcp.fill_seconds(run([*first, *loss, *second], state=state)) == 1.5
+    assert ghstcp.fill_seconds(run([*first, *second])) == 1.5
+
+
+def test_a_link_that_was_never_filled() -> None:
+    message = r"^slow: no climb from 0\.85 BDP to the BDP$"
+    with pytest.raises(LabError, match=message):
+        ghstcp.fill_seconds(run(climb(50, 99, 1), name="slow"))
+    with pytest.raises(LabError, match=message):
+        ghstcp.fill_seconds(run([120] * 50, name="slow"))
+
+
+# --- losses at the end of the buffer
+
+
+def overflows(drops: dict[float, int]) -> tuple[int, float]:
+    """Of ten seconds, the first of them warm-up, with so many packets dropped until then."""
+    total = [sum(n for at, n in drops.items() if at <= i / 10) for i in range(100)]
+    return ghstcp.losses_per_overflow(run([100] * 100, dropped=total, warmup=1.0))
+
+
+@pytest.mark.parametrize(
+    ("drops", "times", "mean"),
+    [
+        ({}, 0, 0),
+        ({2.0: 3}, 1, 3),
+        ({2.0: 3, 2.2: 2}, 1, 5),  # two round trips apart
+        ({2.0: 3, 2.2: 2, 2.4: 1}, 1, 6),  # of the last drop, not of the first
+        ({2.0: 3, 2.5: 2}, 2, 2.5),
+        ({2.0: 3, 2.2: 2, 5.0: 9}, 2, 7),
+        ({0.5: 7}, 0, 0),
+        ({0.5: 7, 5.0: 9}, 1, 9),
+    ],
+)
+def test_losses_per_overflow(drops: dict[float, int], times: int, mean: float) -> None:
+    assert overflows(drops) == (times, mean)
+
+
+# --- growth
+
+
+def grown(begin: int, samples: int, *, factor: float = 1.0) -> list[int]:
+    """Windows that grow by `factor` a(W) in each round trip of 0.1 s, a sample."""
+    windows, w = [], float(begin)
+    for _ in range(samples):
+        windows.append(int(w))
+        w += factor * hstcp_table.a(w)
+    return windows
+
+
+def test_growth_of_the_rfc() -> None:
+    """RFC 3649's table has a(1058) = 8: a packet a sample, of which eight are an RTT."""
+    windows = climb(1058, 1088, 1)
+    assert ghstcp.growth(run(windows, rtt_us=[800_000] * len(windows))) == pytest.approx(
+        1, abs=0.02
+    )
+
+
+@pytest.mark.parametrize("factor", [1.0, 0.5])
+def test_growth_is_a_multiple_of_the_formula(factor: float) -> None:
+    one = run(grown(1000, 200, factor=factor), warmup=2.0)
+    assert ghstcp.growth(one) == pytest.approx(factor, rel=2e-3)
+
+
+def test_growth_counts_round_trips() -> None:
+    """The same windows in twice the time of a round trip grow twice as fast."""
+    one = run(grown(1000, 200), rtt_us=[200_000] * 200)
+    assert ghstcp.growth(one) == pytest.approx(2, rel=2e-3)
+
+
+@pytest.mark.parametrize("rounds", [10, 0], ids=["seen", "between two samples"])
+def test_growth_is_of_the_time_between_losses(rounds: int) -> None:
+    """Not of the fall, nor of the window's way through Recovery and the 0.75 s after it, nor
+    of the warm-up."""
+    windows = [50 * i for i in range(1, 20)]
+    state = [OPEN] * 19
+    for _ in range(3):
+        windows += [*grown(1000, 100), *range(500, 500 + 50 * rounds, 50), *[1000] * 7]
+        state += [OPEN] * 100 + [RECOVERY] * rounds + [OPEN] * 7
+    one = run(windows, state=state, warmup=2.0)
+    assert ghstcp.growth(one) == pytest.approx(1, rel=2e-3)
+
+
+# --- fairness
+
+
+@pytest.mark.parametrize(
+    ("rate", "size", "goodput", "index"),
+    [
+        (100, 64, [76, 12, 12], 1),
+        (100, 64, [7.6, 1.2, 1.2], 1),
+        (100, 64, [38, 12, 12], 6.25 / 6.75),  # 0.5, 1 and 1 of what is fair
+        (100, 512, [33, 33, 33], 1),
+        (100, 512, [99, 0, 0], 1 / 3),
+        (200, 512, [100, 50, 50], 1),
+        (200, 64, [176, 0, 0], 1 / 3),
+        (200, 64, [0, 0, 0], 0),
+    ],
+)
+def test_fairness(rate: int, size: int, goodput: list[float], index: float) -> None:
+    """Of shares of the published fair throughput, tests/published/ghstcp-table1.toml."""
+    link, flows = {"rate": rate * 10**6}, [{}, {"socket_buffer": size * 1024}]
+    one = {
+        "scenario": {"link": link, "flow": flows},
+        "flows": [{"goodput_bps": round(value * 1e6)} for value in goodput],
+    }
+    assert ghstcp.fairness(one) == pytest.approx(index)
+
+
+# --- what is kept of a run
+
+GROWTH = round(32 / sum(hstcp_table.a(w) for w in range(88, 120)), 4)
+
+
+@pytest.mark.parametrize(
+    ("name", "found"),
+    [
+        ("ghstcp-fig6-trend", {"overflows": 1, "lost": 4.0}),
+        ("ghstcp-fill-1g", {"overflows": 1, "lost": 4.0, "fill_s": 1.5}),
+        # One packet a round trip, from 88 packets on, and the formula has 1.6 to 2.0.
+        ("ghstcp-gro-0s", {"overflows": 1, "lost": 4.0, "growth": GROWTH}),
+    ],
+)
+def test_observed(name: str, found: Json) -> None:
+    """The name of its scenario file says what a run is for."""
+    one = run(climb(80, 120, 1), dropped=[0] * 30 + [4] * 11, name=name)
+    assert ghstcp.observe(one) == found
+
+
+def test_observed_of_modes() -> None:
+    """Where events tell them, and as JSON."""
+    one = run([90] * 50, events=[event(0.0, "init", HSTCP), event(1.0, "decrease", HSTCP)])
+    found = json.loads(json.dumps(ghstcp.observe(one)))
+    assert found["modes"] == {
+        "hstcp_below": 1.0,
+        "reno_above": None,
+        "below_s": 5.0,
+        "above_s": 0.0,
+        "epochs": 2,
+        "switches_mean": 0.0,
+        "switches_max": 0,
+    }
+
+
+def test_observed_of_several_flows() -> None:
+    """Fairness; whose the drops were is not known."""
+    one = run([105] * 10)
+    one["scenario"]["link"]["rate"] = 100_000_000
+    one["scenario"]["flow"] = [{}, {"socket_buffer": 512 * 1024}]
+    one["flows"] = [one["flows"][0] | {"goodput_bps": bps} for bps in (33_000_000, 0, 0)]
+    assert ghstcp.observe(one) == {"fairness": 0.333333}
+
+
+# --- tables and intervals
+
+
+@pytest.mark.parametrize(
+    ("values", "mean", "half"),
+    [
+        ([7.0], 7, 0),
+        ([5.0, 5.0, 5.0], 5, 0),
+        ([0.0, 2.0], 1, 12.706),  # sqrt(2 / 2)
+        ([1.0, 2.0, 3.0], 2, 2.484),  # 4.303 sqrt(1 / 3)
+        ([1.0, 2.0, 3.0, 4.0, 5.0], 3, 1.963),  # 2.776 sqrt(2.5 / 5)
+        ([float(i) for i in range(10)], 4.5, 2.166),  # 2.262 sqrt(9.1667 / 10)
+    ],
+)
+def test_interval(values: list[float], mean: float, half: float) -> None:
+    assert figures.interval(values) == pytest.approx((mean, half), abs=5e-4)
+
+
+def test_students_t() -> None:
+    """Each value is the one that leaves 2.5 % of the distribution above it."""
+    for degrees, t in enumerate(figures.T95, 1):
+        # Over the angle atan(x / sqrt(degrees)) the density is a power of the cosine.
+        top, steps = math.atan(t / math.sqrt(degrees)), 10_000
+        angles = [(i + 0.5) * top / steps for i in range(steps)]
+        below = sum(math.cos(angle) ** (degrees - 1) for angle in angles) * top / steps
+        scale = math.gamma((degrees + 1) / 2) / math.sqrt(math.pi) / math.gamma(degrees / 2)
+        assert below * scale == pytest.approx(0.475, abs=2e-5), degrees
+
+
+def test_markdown() -> None:
+    """As GitHub and the others read it; a heading of two lines is one."""
+    assert figures.markdown(["run", "goodput\nMbit/s"], [["a", "1"], ["b", "2"]]) == (
+        "| run | goodput Mbit/s |\n| --- | ---: |\n| a | 1 |\n| b | 2 |"
+    )
+
+
+# --- the command
+
+
+@pytest.fixture
+def docs(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The docs/results of a tree, where all commands write."""
+    path = tree / "docs/results"
+    path.mkdir(parents=True)
+    monkeypatch.setattr(command, "ROOT", tree)
+    for module in (command, figures):
+        monkeypatch.setattr(module, "RESULTS", path)
+    return path
+
+
+@pytest.fixture
+def results(docs: Path, tree: Path, tmp_path: Path, toml: Toml) -> Path:
+    """Finished runs of small.toml, with seeds 1 and 2."""
+    file = tree / "tests/scenarios/small.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(toml(cc='cc = "foo"', top="seeds = [1, 2]"))
+    (described,) = scenario.load(file)
+    out = tmp_path / "out"
+    for seed in described.seeds:
+        one = run([105] * 100, dropped=[0] * 50 + [seed] * 50) | {
+            "scenario": json.loads(described.model_dump_json()),
+            "modules": modules.source_hashes(["foo"]),
+            "seed": seed,
+        }
+        result.write(one, out / f"small-s{seed}.json")
+    return out
+
+
+def test_keep(results: Path, docs: Path) -> None:
+    """The summary of each run and what is observed in it, a line each."""
+    assert command.main(["keep", "ghstcp", "small", str(results)]) == 0
+    found = figures.kept("small")
+    for seed, one in zip((1, 2), found, strict=True):
+        small = result.summarise(result.read(results / f"small-s{seed}.json"))
+        assert one == small | {"observed": {"overflows": 1, "lost": seed}}
+    lines = (docs / "small.json").read_text().splitlines()
+    assert [json.loads(line.rstrip(",")) for line in lines[1:-1]] == found
+
+
+def test_keep_refuses_a_missing_result(
+    results: Path, docs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    missing = results / "small-s2.json"
+    missing.unlink()
+    assert command.main(["keep", "ghstcp", "small", str(results)]) == 1
+    said = capsys.readouterr().err
+    assert said == f"figures: {missing}: is missing, or of other sources: run small.toml again\n"
+    assert not list(docs.iterdir())
+
+
+@pytest.mark.parametrize("what", ["sources", "scenario"])
+def test_keep_refuses_a_stale_result(results: Path, docs: Path, tree: Path, what: str) -> None:
+    """Of a module that has changed since, or of another description of the run; what was kept
+    before stays."""
+    command.keep("ghstcp", "small", str(results))
+    before = (docs / "small.json").read_text()
+    if what == "sources":
+        (tree / "include/longfat/growth.h").write_text("/* another */\n")
+    else:
+        file = tree / "tests/scenarios/small.toml"
+        file.write_text(file.read_text().replace("20ms", "30ms"))
+    with pytest.raises(LabError, match=r"small-s1\.json: .*run small\.toml again"):
+        command.keep("ghstcp", "small", str(results))
+    assert (docs / "small.json").read_text() == before
+
+
+PAGE = """\
+before
+<!-- begin one -->
+old
+and older
+<!-- end one -->
+between
+<!-- begin two -->
+<!-- end two -->
+after
+"""
+
+
+@pytest.fixture
+def page(docs: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The only page, of which the parts one and two are made."""
+    parts = {"one": lambda: r"new \1 \g<2>", "two": lambda: "| a |\n| b |"}
+    monkeypatch.setattr(command, "PAGES", ["ghstcp"])
+    monkeypatch.setattr(ghstcp, "PARTS", {"docs/page.md": parts})
+    path = tree / "docs/page.md"
+    path.write_text(PAGE)
+    return path
+
+
+def test_pages(page: Path) -> None:
+    """Each part is replaced as it is, and nothing else; again changes nothing."""
+    want = PAGE.replace("old\nand older", r"new \1 \g<2>")
+    want = want.replace("two -->\n<!--", "two -->\n| a |\n| b |\n<!--")
+    for _ in range(2):
+        assert command.main(["pages"]) == 0
+        assert page.read_text() == want
+
+
+def test_a_part_that_is_not_measured(page: Path) -> None:
+    """It says what is missing; the others are made."""
+    ghstcp.PARTS["docs/page.md"]["one"] = lambda: str(figures.kept("small"))
+    assert command.main(["pages"]) == 0
+    text = page.read_text()
+    assert "one -->\nNot measured yet: small.json is missing.\n<!-- end one" in text
+    assert "two -->\n| a |\n| b |\n<!-- end two" in text
+
+
+@pytest.mark.parametrize("mark", ["begin", "end"])
+def test_a_part_is_missing_in_a_page(
+    page: Path, capsys: pytest.CaptureFixture[str], mark: str
+) -> None:
+    """That is said, and the page is not half renewed."""
+    text = PAGE.replace(f"<!-- {mark} two -->\n", "")
+    page.write_text(text)
+    assert command.main(["pages"]) == 1
+    assert capsys.readouterr().err == "figures: docs/page.md has no part two\n"
+    assert page.read_text() == text
+
+
+def test_the_pages_have_their_parts() -> None:
+    """Those of the tree itself, each once, and no part that nothing makes."""
+    made: dict[str, list[str]] = {}
+    for name in command.PAGES:
+        for path, parts in import_module(f"figures.{name}").PARTS.items():
+            made.setdefault(path, []).extend(parts)
+    for path, names in made.items():
+        text = (modules.ROOT / path).read_text()
+        for mark in ("begin", "end"):
+            found = re.findall(rf"<!-- {mark} (\S+) -->", text)
+            assert sorted(found) == sorted(names), path
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [],
+        ["page"],
+        ["pages", "ghstcp"],
+        ["keep"],
+        ["keep", "ghstcp", "ghstcp-fig6"],
+        ["keep", "ghstcp", "ghstcp-fig6", "out", "out"],
+        ["keep", "nosuch", "ghstcp-fig6", "out"],
+        ["--help"],
+    ],
+)
+def test_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert command.main(words) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith("usage: python -m figures pages | keep PAGE NAME DIRECTORY\n")
+    assert "ghstcp" in said.err and not said.out
+
+
+def test_the_first_switch_after_the_warm_up_counts() -> None:
+    events = [event(0.0, "init", HSTCP), event(3.0, "reno", RENO)]
+    assert ghstcp.modes(run([105] * 100, events=events, warmup=2.0)).switches_max == 1
+
+
+def test_a_climb_begins_below_its_start() -> None:
+    """Not at 0.92 BDP after a loss at 0.97, and not at the 0.9 where slow start ends."""
+    window = [*climb(80, 97, 1), *[92] * 3, *climb(92, 120, 1)]
+    state = [OPEN] * 18 + [RECOVERY] * 3 + [OPEN] * 29
+    with pytest.raises(LabError, match="no climb"):
+        ghstcp.fill_seconds(run(window, state=state))
+
+
+def test_growth_leaves_slow_start_out() -> None:
+    window = [
+        *grown(1000, 100),
+        *(2 ** min(i // 4, 9) for i in range(40)),
+        *[1000] * 6,
+        *grown(1000, 100),
+    ]
+    ssthresh: list[int | None] = [2] * 100 + [512] * 40 + [2] * 106
+    found = ghstcp.growth(run(window, ssthresh=ssthresh, state=[OPEN] * 246))
+    assert found == pytest.approx(1, rel=0.01)
+
+
+def test_growth_needs_congestion_avoidance() -> None:
+    with pytest.raises(LabError, match="no congestion avoidance"):
+        ghstcp.growth(run([100] * 5))
