@@ -571,7 +571,7 @@ def test_growth_leaves_slow_start_out() -> None:
         *[1000] * 6,
         *grown(1000, 100),
     ]
-    ssthresh: list[int | None] = [2] * 100 + [512] * 40 + [2] * 106
+    ssthresh: list[int | None] = [*[2] * 100, *[512] * 40, *[2] * 106]
     found = ghstcp.growth(run(window, ssthresh=ssthresh, state=[OPEN] * 246))
     assert found == pytest.approx(1, rel=0.01)
 
