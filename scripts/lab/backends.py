@@ -92,14 +92,17 @@ def fill(
     made_from = {cc: backend.sources[cc] for cc in sorted(used & set(backend.sources))}
     (run / "modules").write_text(json.dumps(made_from))
     built = backend.module_files()
+    # A module may register several names: its parameters may stand under any of them.
+    settings: dict[str, list[str]] = {}
     for cc in sorted(used & set(owners)):
-        if built:
-            shutil.copy(built / f"{owners[cc]}.ko", run)
-        settings = [
+        settings.setdefault(owners[cc], []).extend(
             f"{key}={int(value) if isinstance(value, bool) else value}"
             for key, value in scenario.module.get(cc, {}).items()
-        ]
-        (run / f"{owners[cc]}.conf").write_text("\n".join(settings) + "\n")
+        )
+    for module, lines in settings.items():
+        if built:
+            shutil.copy(built / f"{module}.ko", run)
+        (run / f"{module}.conf").write_text("\n".join(lines) + "\n")
 
 
 class Uml(Backend):

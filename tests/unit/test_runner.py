@@ -175,6 +175,19 @@ def test_a_result_names_the_sources_that_were_built(
     assert json.loads(path.read_text())["modules"] == built != modules.source_hashes(["foo"])
 
 
+def test_names_of_one_module_share_its_parameters(
+    one: One, backend: Fake, tmp_path: Path, tree: Path
+) -> None:
+    """A flow of one of its names does not undo what is set under another."""
+    source = (tree / "tcp_foo.c").read_text()
+    (tree / "tcp_foo.c").write_text(source + '\t.name\t\t= "foo-8",\n')
+    modules.owners.cache_clear()
+    scenario = one(cc='cc = "foo-8"', rest="[module.foo]\nbeta = 100")
+    made = plan.make(scenario, 1, prefix="lf", seeded=True)
+    backends.fill(tmp_path, made, scenario, backend)
+    assert (tmp_path / "tcp_foo.conf").read_text().split() == ["beta=100"]
+
+
 def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:
     scenario = one(top="trace = true")
     backends.fill(tmp_path, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
