@@ -85,7 +85,7 @@ def modes(run: Json) -> Modes:
     )
 
 
-FILL_FROM = 0.9  # of the BDP; beside the UDP of the scenarios the window is below it
+FILL_FROM = 0.92  # of the BDP; beside the UDP of the scenarios the window is below it
 
 
 def _avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
