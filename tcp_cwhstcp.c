@@ -37,13 +37,20 @@
  *     RTT, so that a queue slows growth down as it does for HSTCP: growth per
  *     second is c a(W) RTT_min / RTT, least for the shortest path.  As windows
  *     settle where a(W) / (b(W) W), about W^-0.23, makes up for that, they are
- *     equal behind a short queue only; a long one favours the long path.  With
+ *     equal without a queue and go as (RTT_min / RTT)^4.3 behind one: a long queue
+ *     favours the long path.  With
  *     rtt=smoothed growth per second is c a(W) and windows are equal behind any.
  *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
- *  4. rtt_exponent=2, beyond the paper: eta = (c RTT)^2.  Equal windows are
- *     throughput in proportion to 1 / RTT; this equalises throughput itself.
+ *  4. rtt_exponent=2, beyond the paper, equalises throughput instead of windows: a
+ *     flow does to its throughput what a flow with an RTT of 1 / c would do.  That
+ *     one's window is V = W / (c RTT), so
+ *
+ *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
+ *
+ *     (up to 38 packets b is Reno's).  With a(W) and b(W) instead windows would go
+ *     as RTT^4.3, by the argument of 1.
  *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
  *     really sent; k is made from the RTT that eta is made from.
  *  6. The paper's blocks leave back to back whatever their size.  Here one does
@@ -103,7 +110,7 @@ LF_PARAM_UINT(c, 10, 1, 100, "eta per second of RTT");
 LF_PARAM_ENUM(rtt, CWHSTCP_RTT_MIN, "RTT that eta is made from, default min",
 	      "min", "smoothed");
 LF_PARAM_UINT(rtt_exponent, 1, 1, 2,
-	      "eta = (c RTT)^this: 1 equal windows, 2 equal throughput");
+	      "1 equal windows (the paper), 2 equal throughput");
 LF_PARAM_ENUM(pacing, CWHSTCP_BLOCK, "how a window is sent, default block",
 	      "block", "smooth", "off");
 
@@ -132,7 +139,7 @@ struct cwhstcp {
 	u64	block_full;	/* when a whole block may leave, TCP clock, ns */
 	struct lf_hstcp rule;	/* a(W) that holds at this window */
 	u32	rate;		/* eta a, packets per RTT << LF_RATE_SHIFT */
-	u32	eta;		/* << CWHSTCP_ETA_SHIFT */
+	u32	c_rtt, eta;	/* << CWHSTCP_ETA_SHIFT */
 	u32	rtt_us;		/* what eta and blocks were made for */
 	u32	blocks;		/* k */
 	u32	block_seq;	/* what is sent from here is not in block_full */
@@ -176,6 +183,14 @@ static u32 cwhstcp_rate(u32 a, u32 eta)
 		       U32_MAX);
 }
 
+/* V, the window of as much throughput at an RTT of 1 / c; @w < 2^31. */
+static u32 cwhstcp_reference(u32 w, u32 c_rtt)
+{
+	if (!c_rtt)
+		return w;
+	return min_t(u64, div_u64((u64)w << CWHSTCP_ETA_SHIFT, c_rtt), U32_MAX);
+}
+
 /* Packets in one of @k blocks of window @w: no window takes more than k. */
 static u32 cwhstcp_block(u32 w, u32 k)
 {
@@ -203,8 +218,26 @@ static void cwhstcp_trace(const struct sock *sk, enum cwhstcp_reason why,
 /* The growth that holds at window @w. */
 static void cwhstcp_enter(struct cwhstcp *ca, u32 w)
 {
-	lf_hstcp_rule(&ca->rule, w);
+	if (ca->squared) {
+		ca->rule.floor = w;
+		ca->rule.stop = w + w / 64 + 1;
+		ca->rule.a = lf_hstcp_a(cwhstcp_reference(w + w / 128,
+							  ca->c_rtt));
+	} else {
+		lf_hstcp_rule(&ca->rule, w);
+	}
 	ca->rate = cwhstcp_rate(ca->rule.a, ca->eta);
+}
+
+/* The window after a loss event at window @w; at least 2. */
+static u32 cwhstcp_decrease(const struct cwhstcp *ca, u32 w)
+{
+	u32 b;
+
+	if (!ca->squared || w <= LF_HSTCP_LOW_WINDOW)
+		return lf_hstcp_decrease(w);
+	b = lf_hstcp_b(cwhstcp_reference(w, ca->c_rtt));
+	return w - (u32)((u64)w * b >> LF_HSTCP_B_SHIFT);
 }
 
 /* eta and k for the RTT as it is now; false if that has not changed. */
@@ -219,7 +252,8 @@ static bool cwhstcp_follow(const struct sock *sk)
 	if (likely(rtt_us == ca->rtt_us))
 		return false;
 	ca->rtt_us = rtt_us;
-	ca->eta = cwhstcp_eta(cwhstcp_c_rtt(rtt_us, ca->c), ca->squared);
+	ca->c_rtt = cwhstcp_c_rtt(rtt_us, ca->c);
+	ca->eta = cwhstcp_eta(ca->c_rtt, ca->squared);
 	ca->blocks = cwhstcp_blocks(rtt_us, ca->c);
 	return true;
 }
@@ -339,8 +373,8 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 
 static u32 cwhstcp_ssthresh(struct sock *sk)
 {
-	u32 w = lf_hstcp_decrease(tcp_snd_cwnd(tcp_sk(sk)));
 	struct cwhstcp *ca = cwhstcp_state(sk);
+	u32 w = cwhstcp_decrease(ca, tcp_snd_cwnd(tcp_sk(sk)));
 
 	ca->prior_credit = ca->credit;
 	ca->credit = 0;

@@ -242,6 +242,74 @@ static void cwhstcp_grow_equal(struct kunit *test)
 	}
 }
 
+/*
+ * rtt_exponent=2: windows in proportion to the RTT, which is equal throughput,
+ * stay so, in growth and after a loss.
+ */
+static void cwhstcp_throughput_equal(struct kunit *test)
+{
+	static const u32 windows[] = { 400, 1000, 5000, 20000 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(windows); i++) {
+		struct tcp_sock *tp[3];
+		u32 w, n, k;
+
+		for (k = 0; k < 3; k++)
+			tp[k] = cwhstcp_test_with(test, windows[i] << k,
+						  50000 << k, "rtt_exponent",
+						  "2", "1");
+		for (n = 0; n < 50; n++) {
+			w = cwhstcp_trips(tp[2], 1);
+			KUNIT_ASSERT_LE(test, lf_apart(2 * cwhstcp_trips(tp[1], 2), w),
+					4 + (w - 4 * windows[i]) / 50);
+			KUNIT_ASSERT_LE(test, lf_apart(4 * cwhstcp_trips(tp[0], 4), w),
+					4 + (w - 4 * windows[i]) / 50);
+		}
+		/* 2^2 a(V) each 200 ms, a of half the window. */
+		KUNIT_EXPECT_GE(test, w, 4 * windows[i] +
+				(50 * 4 * lf_hstcp_a(2 * windows[i]) >>
+				 LF_RATE_SHIFT));
+		for (k = 0; k < 3; k++)
+			tcp_snd_cwnd_set(tp[k], windows[i] << k);
+		w = cwhstcp_ssthresh((struct sock *)tp[2]);
+		KUNIT_EXPECT_LE(test, lf_apart(w, 2 * lf_hstcp_decrease(2 * windows[i])),
+				4ULL);
+		for (k = 0; k < 2; k++)
+			KUNIT_EXPECT_LE(test,
+					lf_apart(w, cwhstcp_ssthresh((struct sock *)tp[k])
+						    << (2 - k)),
+					8ULL);
+	}
+}
+
+/* No RTT yet: the window itself.  No overflow.  Up to 38 packets half is lost. */
+static void cwhstcp_reference_bounds(struct kunit *test)
+{
+	struct tcp_sock *tp;
+	u32 w;
+
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, 0), 1000U);
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, CWHSTCP_ETA_ONE), 1000U);
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, CWHSTCP_ETA_ONE / 4),
+			4000U);
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(BIT(30), 1), U32_MAX);
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(BIT(30), U32_MAX), BIT(18));
+	tp = cwhstcp_test_with(test, 10, 10000, "rtt_exponent", "2", "1");
+	for (w = 2; w <= LF_WINDOW_MAX; w = lf_next_window(w, 300, 100)) {
+		u32 after;
+
+		tcp_snd_cwnd_set(tp, w);
+		after = cwhstcp_ssthresh((struct sock *)tp);
+		KUNIT_ASSERT_GE(test, after, 2U);
+		KUNIT_ASSERT_LE(test, after, w);
+		if (w > 3)
+			KUNIT_ASSERT_LT(test, after, w);
+		if (w <= LF_HSTCP_LOW_WINDOW)
+			KUNIT_ASSERT_EQ(test, after, max(w - w / 2, 2U));
+	}
+}
+
 /* A round trip adds eta a(w) within one packet, in ACKs of any size. */
 static void cwhstcp_grow_rate(struct kunit *test)
 {
@@ -993,6 +1061,8 @@ static struct kunit_case cwhstcp_arithmetic_cases[] = {
 
 static struct kunit_case cwhstcp_growth_cases[] = {
 	KUNIT_CASE(cwhstcp_grow_equal),
+	KUNIT_CASE(cwhstcp_throughput_equal),
+	KUNIT_CASE(cwhstcp_reference_bounds),
 	KUNIT_CASE(cwhstcp_grow_rate),
 	KUNIT_CASE(cwhstcp_grow_batch),
 	KUNIT_CASE(cwhstcp_grow_capped),
