@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp), keep what is to be kept in docs/results and
+# without an argument: demo, ltcp, ghstcp, cwhstcp), keep what is to be kept in docs/results and
 # docs/img, and renew the pages' tables.
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp most of an hour.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -62,7 +62,14 @@ ghstcp() {
 	picture cwnd ghstcp-fill-1g
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp
+cwhstcp() {
+	keep cwhstcp cwhstcp-table3-1g cwhstcp-fig6 cwhstcp-fig7 cwhstcp-table3 cwhstcp-exponent \
+		cwhstcp-buffer cwhstcp-five cwhstcp-table2 cwhstcp-burst
+	picture cwnd cwhstcp-table2-s1
+	picture cwnd cwhstcp-table3-c-10-s1
+}
+
+[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp
 for page; do
 	"$page"
 done

@@ -16,7 +16,7 @@ from conftest import Toml
 import figures
 import hstcp_table
 from figures import __main__ as command
-from figures import ghstcp
+from figures import cwhstcp, ghstcp
 from lab import modules, result, scenario
 from lab.errors import LabError
 
@@ -579,3 +579,67 @@ def test_growth_leaves_slow_start_out() -> None:
 def test_growth_needs_congestion_avoidance() -> None:
     with pytest.raises(LabError, match="no congestion avoidance"):
         ghstcp.growth(run([100] * 5))
+
+
+# --- CW-HSTCP
+
+
+def three_flows() -> Json:
+    """Two flows of one connection each, and a background of two."""
+    one = run([100] * 20, warmup=1.0)
+    first = one["flows"][0] | {"group": 0, "goodput_bps": 3e6, "retransmissions": 5}
+    first["received_bytes"] = 1000 * 1460
+    second = first | {"group": 1, "goodput_bps": 1e6}
+    windows = [500] * 10 + [50] * 5 + [150] * 5  # 500 is before the warm-up
+    second["connections"] = [first["connections"][0] | {"cwnd": windows}]
+    rest = [first | {"group": 2, "goodput_bps": 2e6, "retransmissions": n} for n in (1, 3)]
+    one["flows"] = [first, second, *rest]
+    one["scenario"]["flow"] = [{"count": 1}, {"count": 1}, {"count": 2}]
+    one["scenario"]["host"] = {"timestamps": False}
+    one["summary"] = {"capacity_bps": 10_000_000}
+    return one
+
+
+def test_fairness_of_what_is_compared() -> None:
+    """Shares, windows from the warm-up on and Jain's index are of single flows, the rest is
+    background."""
+    assert cwhstcp.observe(three_flows()) == {
+        "windows": [100, 100],
+        "shares": [0.3, 0.1],
+        "jain": 0.8,  # (3 + 1)^2 / 2 (9 + 1)
+        "jain_windows": 1.0,
+        "background": {"share": 0.4, "loss": round(4 / 2004, 8)},
+    }
+
+
+def test_no_background() -> None:
+    one = three_flows()
+    one["flows"], one["scenario"]["flow"] = one["flows"][:2], one["scenario"]["flow"][:2]
+    assert "background" not in cwhstcp.observe(one)
+
+
+def test_timestamps_make_packets_smaller() -> None:
+    one = three_flows()
+    one["scenario"]["host"] = {"timestamps": True}
+    assert cwhstcp.loss(one, one["flows"][2:]) == pytest.approx(4 / (4 + 2000 * 1460 / 1448))
+
+
+def test_queue_of_bursts() -> None:
+    """Where the window is in congestion avoidance, above ssthresh and below 0.9 BDP: 60 to 89
+    packets."""
+    one = run(
+        [*[80] * 10, *climb(51, 110, 1)],
+        ssthresh=[58] * 70,
+        state=[OPEN] * 20 + [RECOVERY] * 30 + [OPEN] * 20,
+        warmup=1.0,
+    )
+    # Packets: 40 before the warm-up, then as many as the window is above 50.
+    one["queue"]["packets"] = [*[40] * 10, *range(1, 61)]
+    one["flows"][0]["group"] = 0
+    one["scenario"]["flow"] = [{"count": 1}]
+    # Open at 51 to 60 and from 91 on: only 60.
+    assert cwhstcp.observe(one)["queue_below"] == {"mean": 10, "max": 10}
+    one["flows"][0]["connections"][0]["state"] = [OPEN] * 70
+    assert cwhstcp.queue_below(one) == (24.5, 39)
+    one["flows"][0]["connections"][0]["ssthresh"] = [None] * 70
+    assert cwhstcp.queue_below(one) == (0, 0)

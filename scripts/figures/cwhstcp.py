@@ -1,0 +1,269 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/cwhstcp.md."""
+
+from __future__ import annotations
+
+import tomllib
+from statistics import mean
+
+from matplotlib import pyplot
+
+from lab import result
+from lab.result import Json
+
+from . import PUBLISHED, interval, kept, markdown, save
+
+PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
+
+
+def fast_flows(run: Json) -> list[Json]:
+    """The flows that are compared: of the scenario's entries those that are one flow each."""
+    entries = run["scenario"]["flow"]
+    return [flow for flow in run["flows"] if entries[flow["group"]]["count"] == 1]
+
+
+def background(run: Json) -> list[Json]:
+    """The others."""
+    return [flow for flow in run["flows"] if flow not in fast_flows(run)]
+
+
+def mean_window(run: Json, flow: Json) -> float:
+    """Of a flow's only connection, from the warm-up on, packets."""
+    one = flow["connections"][0]
+    columns = zip(one["t"], one["cwnd"], strict=True)
+    return float(mean(w for t, w in columns if t >= warm(run)))
+
+
+def warm(run: Json) -> float:
+    """When the measured time begins, seconds."""
+    return float(run["scenario"]["warmup"])
+
+
+def loss(run: Json, flows: list[Json]) -> float:
+    """Packets sent again over packets sent, measured time."""
+    link = run["scenario"]["link"]
+    mss = link["mtu"] - 40 - (12 if run["scenario"]["host"]["timestamps"] else 0)
+    again = sum(flow["retransmissions"] for flow in flows)
+    return float(again / (again + sum(flow["received_bytes"] for flow in flows) / mss))
+
+
+def queue_below(run: Json) -> tuple[float, float]:
+    """(mean, peak) backlog of the bottleneck in packets while the first flow's window is in
+    congestion avoidance and below 0.9 BDP: what is not the window's fault but its bursts'."""
+    link = run["scenario"]["link"]
+    bdp = link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"]
+    one = run["flows"][0]["connections"][0]
+    at = dict(zip(run["queue"]["t"], run["queue"]["packets"], strict=True))
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    found = [
+        at[t]
+        for t, cwnd, ssthresh, state in columns
+        if t >= warm(run)
+        and t in at
+        # Open, and a round trip beyond the loss, when the queue of before is gone.
+        and state == 0
+        and ssthresh is not None
+        and 1.02 * ssthresh <= cwnd < 0.9 * bdp
+    ]
+    return (mean(found), max(found)) if found else (0.0, 0.0)
+
+
+def observe(run: Json) -> Json:
+    """What docs/cwhstcp.md says of a run, besides its summary."""
+    fast, rest = fast_flows(run), background(run)
+    windows = [mean_window(run, flow) for flow in fast]
+    found: Json = {"windows": [round(w, 1) for w in windows]}
+    if len(fast) == 1:
+        queue = queue_below(run)
+        found["queue_below"] = {"mean": round(queue[0], 2), "max": queue[1]}
+        return found
+    capacity = run["summary"]["capacity_bps"]
+    found["shares"] = [round(flow["goodput_bps"] / capacity, 5) for flow in fast]
+    found["jain"] = round(result.jain([flow["goodput_bps"] for flow in fast]) or 0, 5)
+    found["jain_windows"] = round(result.jain(windows) or 0, 5)
+    if rest:
+        share = sum(flow["goodput_bps"] for flow in rest) / capacity
+        found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
+    return found
+
+
+# --- the tables, from docs/results
+
+
+def _cases(name: str) -> dict[str, list[Json]]:
+    """The runs of docs/results/NAME.json by case, or all of them as ''."""
+    found: dict[str, list[Json]] = {}
+    for run in kept(name):
+        found.setdefault(run["scenario"]["case_name"] or "", []).append(run)
+    return found
+
+
+def _plus(values: list[float], digits: int) -> str:
+    middle, half = interval(values)
+    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+
+
+def _means(runs: list[Json], key: str) -> list[float]:
+    """Over the seeds, of each flow."""
+    return [mean(run["observed"][key][i] for run in runs) for i in range(len(fast_flows(runs[0])))]
+
+
+def _row(runs: list[Json]) -> list[str]:
+    """Base RTTs, loaded RTTs, shares, windows; Jain; background; total."""
+    rtts = [f"{flow['base_rtt_ms']:.0f}" for flow in fast_flows(runs[0])]
+    count = len(rtts)
+    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in range(count)]
+    return [
+        " / ".join(rtts),
+        " / ".join(f"{value:.0f}" for value in loaded),
+        " / ".join(f"{value * 100:.1f}" for value in _means(runs, "shares")),
+        " / ".join(f"{value:.0f}" for value in _means(runs, "windows")),
+        _plus([run["observed"]["jain"] for run in runs], 3),
+        _plus([run["observed"]["jain_windows"] for run in runs], 3),
+        _plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
+        f"{max(run['observed']['background']['loss'] for run in runs):.1e}",
+        _plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+    ]
+
+
+HEADINGS = [
+    "base RTT, ms",
+    "loaded RTT, ms",
+    "shares, %",
+    "mean windows",
+    "Jain",
+    "Jain of windows",
+    "background, %",
+    "its loss, most",
+    "total, %",
+]
+
+
+def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
+    return markdown([first, *HEADINGS], [[label, *_row(runs)] for label, runs in rows])
+
+
+def table2() -> str:
+    """Table 2: HighSpeed TCP's disease."""
+    return _table("", [("HSTCP", _cases("cwhstcp-table2")[""])])
+
+
+def _paper(case: str) -> str:
+    row = PUBLIC["table3"][case]
+    return f"{row['jain']:.2f}, {row['total']:.1f} %"
+
+
+def table3() -> str:
+    """Table 3, both rates."""
+    rows = []
+    for name, rate in (("cwhstcp-table3", "622 Mbit/s"), ("cwhstcp-table3-1g", "1 Gbit/s")):
+        for case, runs in sorted(_cases(name).items(), key=lambda one: int(one[0][2:])):
+            rows.append([rate, case[2:], *_row(runs), _paper(case)])
+    return markdown(["rate", "c", *HEADINGS, "paper: Jain, total"], rows)
+
+
+def five() -> str:
+    """Five flows."""
+    return _table("", [("CW-HSTCP", _cases("cwhstcp-five")[""])])
+
+
+def fig7() -> str:
+    """Fig. 7: Jain's index and the background's share, as a table and a picture."""
+    groups = {"cwhstcp": _cases("cwhstcp-table3")["c-10"], **_cases("cwhstcp-fig7")}
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for i, runs in enumerate(groups.values()):
+        fair = interval([run["observed"]["jain"] for run in runs])
+        rest = interval([run["observed"]["background"]["share"] * 100 for run in runs])
+        for place, value in zip(axes, (fair, rest), strict=True):
+            place.bar(i, value[0], 0.7, yerr=value[1], color="C1" if i == 0 else "C0")
+    whats = ("Jain's index of the three flows", "four Reno flows together, %")
+    for place, what in zip(axes, whats, strict=True):
+        place.set_xticks(range(len(groups)), groups, rotation=45)
+        place.set_ylabel(what)
+        place.grid(alpha=0.3, axis="y")
+    save(figure, "cwhstcp-fig7.svg")
+    table = _table("", list(groups.items()))
+    return f"{table}\n\n![fairness, and what is left for Reno](img/cwhstcp-fig7.svg)"
+
+
+def buffer() -> str:
+    """The buffer and the RTT of eta."""
+    rows = [("30 ms, rtt=min", _cases("cwhstcp-table3")["c-10"])]
+    for case, runs in _cases("cwhstcp-buffer").items():
+        rtt, size = case.split("-")
+        rows.append((f"{size[:-2]} ms, rtt={rtt}", runs))
+    return _table("buffer", rows)
+
+
+def fig6() -> str:
+    """Fig. 6: windows after convergence."""
+    return markdown(
+        ["", "base RTT, ms", "loaded RTT, ms", "shares, %", "mean windows", "most / least", "Jain"],
+        [[f"rtt={case}", *_row_alone(runs)] for case, runs in _cases("cwhstcp-fig6").items()],
+    )
+
+
+def _row_alone(runs: list[Json]) -> list[str]:
+    windows = [run["observed"]["windows"] for run in runs]
+    count = len(windows[0])
+    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in range(count)]
+    return [
+        " / ".join(f"{flow['base_rtt_ms']:.0f}" for flow in runs[0]["flows"]),
+        " / ".join(f"{value:.0f}" for value in loaded),
+        " / ".join(f"{value * 100:.1f}" for value in _means(runs, "shares")),
+        " / ".join(f"{value:.0f}" for value in _means(runs, "windows")),
+        _plus([max(one) / min(one) for one in windows], 3),
+        _plus([run["observed"]["jain"] for run in runs], 3),
+    ]
+
+
+EXPONENT = {
+    "windows": "1 (the paper)",
+    "throughput": "2, rtt=smoothed",
+    "throughput-min": "2, rtt=min",
+}
+
+
+def exponent() -> str:
+    """rtt_exponent."""
+    rows = [(EXPONENT["windows"], _cases("cwhstcp-table3")["c-10"])]
+    for case, runs in sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:]):
+        rows.append((EXPONENT[case.rsplit("-", 1)[0]], runs))
+    return _table("rtt_exponent", rows)
+
+
+def burst() -> str:
+    """Pacing on small buffers."""
+    groups: dict[tuple[float, str], list[Json]] = {}
+    for run in kept("cwhstcp-burst"):
+        amount = run["scenario"]["link"]["buffer"][0]
+        groups.setdefault((amount, run["scenario"]["module"]["cwhstcp"]["pacing"]), []).append(run)
+    rows = []
+    for (amount, pacing), runs in groups.items():
+        rows.append(
+            [
+                f"{amount:g} BDP",
+                pacing,
+                _plus([run["observed"]["queue_below"]["max"] for run in runs], 0),
+                _plus([run["observed"]["queue_below"]["mean"] for run in runs], 1),
+                _plus([float(run["summary"]["dropped"]) for run in runs], 0),
+                f"{mean(run['summary']['loss'] for run in runs):.1e}",
+                _plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+            ]
+        )
+    headings = ["buffer", "pacing", "peak queue below 0.9 BDP, packets", "mean"]
+    return markdown([*headings, "packets lost in 60 s", "loss", "utilis. %"], rows)
+
+
+PARTS = {
+    "docs/cwhstcp.md": {
+        "table2": table2,
+        "table3": table3,
+        "five": five,
+        "fig6": fig6,
+        "fig7": fig7,
+        "buffer": buffer,
+        "exponent": exponent,
+        "burst": burst,
+    }
+}
