@@ -188,11 +188,14 @@ def fig7() -> str:
 
 def buffer() -> str:
     """The buffer and the RTT of eta."""
-    rows = [("30 ms, rtt=min", _cases("cwhstcp-table3")["c-10"])]
-    for case, runs in _cases("cwhstcp-buffer").items():
-        rtt, size = case.split("-")
-        rows.append((f"{size[:-2]} ms, rtt={rtt}", runs))
-    return _table("buffer", rows)
+    groups: dict[str, list[Json]] = {}
+    for run in kept("cwhstcp-buffer"):
+        amount, unit = run["scenario"]["link"]["buffer"]
+        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
+        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
+        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
+        groups.setdefault(label, []).append(run)
+    return _table("buffer", list(groups.items()))
 
 
 def fig6() -> str:
@@ -226,9 +229,8 @@ EXPONENT = {
 
 def exponent() -> str:
     """rtt_exponent."""
-    rows = [(EXPONENT["windows"], _cases("cwhstcp-table3")["c-10"])]
-    for case, runs in sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:]):
-        rows.append((EXPONENT[case.rsplit("-", 1)[0]], runs))
+    cases = sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:])
+    rows = [(EXPONENT[case.rsplit("-", 1)[0]], runs) for case, runs in cases]
     return _table("rtt_exponent", rows)
 
 
