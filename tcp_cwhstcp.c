@@ -40,6 +40,7 @@
  *     equal without a queue and go as (RTT_min / RTT)^4.3 behind one: a long queue
  *     favours the long path.  With
  *     rtt=smoothed growth per second is c a(W) and windows are equal behind any.
+ *     The minimum is the kernel's, of the last 300 s (net.ipv4.tcp_min_rtt_wlen).
  *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
@@ -49,8 +50,9 @@
  *
  *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
  *
- *     (up to 38 packets b is Reno's).  With a(W) and b(W) instead windows would go
- *     as RTT^4.3, by the argument of 1.
+ *     with the smoothed RTT, whatever rtt says; b is b(W) up to 38 packets and where
+ *     growth is Reno's.  With a(W) and b(W) throughout windows would go as RTT^4.3,
+ *     by the argument of 1.
  *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
  *     really sent; k is made from the RTT that eta is made from.
  *  6. The paper's blocks leave back to back whatever their size.  Here one does
@@ -68,7 +70,8 @@
  *
  * Notes.  Parameters are taken when a connection starts (or selects cwhstcp) and
  * hold for its life.  Pacing is fq's, or without it TCP's own; there is no timer
- * here.  pacing=smooth sends single packets evenly, pacing=off leaves the
+ * here.  pacing=smooth sends single packets evenly (up to 780 Mbit/s; on paths of
+ * a few milliseconds the kernel takes more at once), pacing=off leaves the
  * sending to the kernel, which with fq paces as it does for cubic.  Trace event:
  * longfat:cwhstcp.
  */
@@ -142,7 +145,7 @@ struct cwhstcp {
 	u32	c_rtt, eta;	/* << CWHSTCP_ETA_SHIFT */
 	u32	rtt_us;		/* what eta and blocks were made for */
 	u32	blocks;		/* k */
-	u32	block_seq;	/* what is sent from here is not in block_full */
+	u32	block_segs;	/* segments sent that are in block_full */
 	u8	c;		/* parameters of this connection; c > 0 */
 	u8	param_rtt : 1;
 	u8	squared : 1;
@@ -234,7 +237,8 @@ static u32 cwhstcp_decrease(const struct cwhstcp *ca, u32 w)
 {
 	u32 b;
 
-	if (!ca->squared || w <= LF_HSTCP_LOW_WINDOW)
+	/* Who grows as slowly as Reno must not give back less than HSTCP. */
+	if (!ca->squared || w <= LF_HSTCP_LOW_WINDOW || ca->rate == LF_RATE_ONE)
 		return lf_hstcp_decrease(w);
 	b = lf_hstcp_b(cwhstcp_reference(w, ca->c_rtt));
 	return w - (u32)((u64)w * b >> LF_HSTCP_B_SHIFT);
@@ -258,13 +262,16 @@ static bool cwhstcp_follow(const struct sock *sk)
 	return true;
 }
 
-/* Packets that the window and the data at hand let leave now; at least 1. */
+/* Packets that both windows and the data at hand let leave now; at least 1. */
 static u32 cwhstcp_ready(const struct tcp_sock *tp)
 {
 	u32 w = tcp_snd_cwnd(tp), out = tcp_packets_in_flight(tp);
-	u32 mss = max(tp->mss_cache, 1U);
-	u32 data = (tp->write_seq - tp->snd_nxt) / mss;
+	u32 end = tp->write_seq, data = 0;
 
+	if (before(tcp_wnd_end(tp), end))
+		end = tcp_wnd_end(tp);
+	if (after(end, tp->snd_nxt))
+		data = (end - tp->snd_nxt) / max(tp->mss_cache, 1U);
 	return max(min(w > out ? w - out : 0, data), 1U);
 }
 
@@ -282,19 +289,20 @@ static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
 	u32 ready, sent;
 
 	if (!ca->block_full)
-		ca->block_seq = tp->snd_nxt;
+		ca->block_segs = tp->data_segs_out;
 	/* The kernel sends at the time of the last call, which is in there. */
-	sent = (tp->snd_nxt - ca->block_seq) / max(tp->mss_cache, 1U);
+	sent = tp->data_segs_out - ca->block_segs;
 	full = ca->block_full + div_u64(min(sent, 2 * block) * gap, block);
 	full = clamp(full, now, now + gap);
 	ready = min(cwhstcp_ready(tp), block);
 	edt = full + div_u64(ready * gap, block);
 	edt = edt > gap ? edt - gap : 0;
 	ca->block_full = full;
-	ca->block_seq = tp->snd_nxt;
+	ca->block_segs = tp->data_segs_out;
 
 	/* Held back by a share of the window, it is limited by the window. */
-	if (edt > now && tcp_send_head(sk))
+	if (edt > now && tcp_send_head(sk) &&
+	    (u64)tcp_snd_cwnd(tp) * tp->mss_cache <= tp->snd_wnd)
 		tp->is_cwnd_limited = 1;
 	lf_pace_in_tcp(sk);
 	lf_depart_at(sk, edt);
@@ -310,8 +318,8 @@ static void cwhstcp_init(struct sock *sk)
 
 	memset(ca, 0, sizeof(*ca));
 	ca->c = lf_param(c);
-	ca->param_rtt = lf_param(rtt);
 	ca->squared = lf_param(rtt_exponent) == 2;
+	ca->param_rtt = ca->squared ? CWHSTCP_RTT_SMOOTHED : lf_param(rtt);
 	ca->pacing = lf_param(pacing);
 	ca->blocks = 1;
 	ca->rtt_us = ~0U;
@@ -353,7 +361,7 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w;
 
-	if (unlikely(cwhstcp_follow(sk))) {
+	if (cwhstcp_follow(sk)) {
 		cwhstcp_enter(ca, tcp_snd_cwnd(tp));
 		if (ca->param_rtt == CWHSTCP_RTT_MIN)
 			cwhstcp_trace(sk, CWHSTCP_RTT, tcp_snd_cwnd(tp));

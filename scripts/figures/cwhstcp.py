@@ -47,24 +47,21 @@ def loss(run: Json, flows: list[Json]) -> float:
     return float(again / (again + sum(flow["received_bytes"] for flow in flows) / mss))
 
 
-def queue_below(run: Json) -> tuple[float, float]:
-    """(mean, peak) backlog of the bottleneck in packets while the first flow's window is in
-    congestion avoidance and below 0.9 BDP: what is not the window's fault but its bursts'."""
+def burst_queue(run: Json) -> tuple[float, float]:
+    """(mean, peak) packets in the bottleneck's queue that a window of that size, sent evenly,
+    would not have there: backlog - max(0, cwnd - BDP), of the first flow, in congestion avoidance
+    and half a second after a loss."""
     link = run["scenario"]["link"]
     bdp = link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"]
     one = run["flows"][0]["connections"][0]
     at = dict(zip(run["queue"]["t"], run["queue"]["packets"], strict=True))
+    found, calm = [], 0.0
     columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
-    found = [
-        at[t]
-        for t, cwnd, ssthresh, state in columns
-        if t >= warm(run)
-        and t in at
-        # Open, and a round trip beyond the loss, when the queue of before is gone.
-        and state == 0
-        and ssthresh is not None
-        and 1.02 * ssthresh <= cwnd < 0.9 * bdp
-    ]
+    for t, cwnd, ssthresh, state in columns:
+        if state or ssthresh is None or cwnd < ssthresh:
+            calm = t + 0.5
+        if t >= max(warm(run), calm) and t in at:
+            found.append(at[t] - max(0.0, cwnd - bdp))
     return (mean(found), max(found)) if found else (0.0, 0.0)
 
 
@@ -74,8 +71,8 @@ def observe(run: Json) -> Json:
     windows = [mean_window(run, flow) for flow in fast]
     found: Json = {"windows": [round(w, 1) for w in windows]}
     if len(fast) == 1:
-        queue = queue_below(run)
-        found["queue_below"] = {"mean": round(queue[0], 2), "max": queue[1]}
+        queue = burst_queue(run)
+        found["burst_queue"] = {"mean": round(queue[0], 2), "max": round(queue[1], 1)}
         return found
     capacity = run["summary"]["capacity_bps"]
     found["shares"] = [round(flow["goodput_bps"] / capacity, 5) for flow in fast]
@@ -103,21 +100,24 @@ def _plus(values: list[float], digits: int) -> str:
     return f"{middle:.{digits}f} ± {half:.{digits}f}"
 
 
-def _means(runs: list[Json], key: str) -> list[float]:
-    """Over the seeds, of each flow."""
-    return [mean(run["observed"][key][i] for run in runs) for i in range(len(fast_flows(runs[0])))]
+def _flows(runs: list[Json]) -> list[str]:
+    """Base RTTs, loaded RTTs, shares with their intervals, windows."""
+    flows = fast_flows(runs[0])
+    several = range(len(flows))
+    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in several]
+    shares = [interval([run["observed"]["shares"][i] * 100 for run in runs]) for i in several]
+    return [
+        " / ".join(f"{flow['base_rtt_ms']:.0f}" for flow in flows),
+        " / ".join(f"{value:.0f}" for value in loaded),
+        " / ".join(f"{middle:.1f} ± {half:.1f}" for middle, half in shares),
+        " / ".join(f"{mean(run['observed']['windows'][i] for run in runs):.0f}" for i in several),
+    ]
 
 
 def _row(runs: list[Json]) -> list[str]:
-    """Base RTTs, loaded RTTs, shares, windows; Jain; background; total."""
-    rtts = [f"{flow['base_rtt_ms']:.0f}" for flow in fast_flows(runs[0])]
-    count = len(rtts)
-    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in range(count)]
+    """Those; Jain; background; total."""
     return [
-        " / ".join(rtts),
-        " / ".join(f"{value:.0f}" for value in loaded),
-        " / ".join(f"{value * 100:.1f}" for value in _means(runs, "shares")),
-        " / ".join(f"{value:.0f}" for value in _means(runs, "windows")),
+        *_flows(runs),
         _plus([run["observed"]["jain"] for run in runs], 3),
         _plus([run["observed"]["jain_windows"] for run in runs], 3),
         _plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
@@ -134,7 +134,7 @@ HEADINGS = [
     "Jain",
     "Jain of windows",
     "background, %",
-    "its loss, most",
+    "sent again by it, most",
     "total, %",
 ]
 
@@ -145,12 +145,16 @@ def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
 
 def table2() -> str:
     """Table 2: HighSpeed TCP's disease."""
-    return _table("", [("HSTCP", _cases("cwhstcp-table2")[""])])
+    paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["shares"])
+    runs = _cases("cwhstcp-table2")[""]
+    return markdown(["", *HEADINGS, "paper: shares"], [["HSTCP", *_row(runs), paper]])
 
 
 def _paper(case: str) -> str:
+    """Shares, background, Jain and total of the paper's Table 3."""
     row = PUBLIC["table3"][case]
-    return f"{row['jain']:.2f}, {row['total']:.1f} %"
+    shares = " / ".join(f"{share:.1f}" for share in row["shares"])
+    return f"{shares}; {row['background']:.1f}; {row['jain']:.2f}; {row['total']:.1f}"
 
 
 def table3() -> str:
@@ -159,12 +163,14 @@ def table3() -> str:
     for name, rate in (("cwhstcp-table3", "622 Mbit/s"), ("cwhstcp-table3-1g", "1 Gbit/s")):
         for case, runs in sorted(_cases(name).items(), key=lambda one: int(one[0][2:])):
             rows.append([rate, case[2:], *_row(runs), _paper(case)])
-    return markdown(["rate", "c", *HEADINGS, "paper: Jain, total"], rows)
+    return markdown(["rate", "c", *HEADINGS, "paper: shares; background; Jain; total"], rows)
 
 
 def five() -> str:
     """Five flows."""
-    return _table("", [("CW-HSTCP", _cases("cwhstcp-five")[""])])
+    paper = f"{PUBLIC['five']['jain']:.2f}"
+    runs = _cases("cwhstcp-five")[""]
+    return markdown(["", *HEADINGS, "paper: Jain"], [["CW-HSTCP", *_row(runs), paper]])
 
 
 def fig7() -> str:
@@ -201,35 +207,35 @@ def buffer() -> str:
 def fig6() -> str:
     """Fig. 6: windows after convergence."""
     return markdown(
-        ["", "base RTT, ms", "loaded RTT, ms", "shares, %", "mean windows", "most / least", "Jain"],
+        [
+            "",
+            *HEADINGS[:4],
+            "windows, most / least",
+            "throughput, most / least",
+            "Jain",
+            "Jain of windows",
+        ],
         [[f"rtt={case}", *_row_alone(runs)] for case, runs in _cases("cwhstcp-fig6").items()],
     )
 
 
 def _row_alone(runs: list[Json]) -> list[str]:
-    windows = [run["observed"]["windows"] for run in runs]
-    count = len(windows[0])
-    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in range(count)]
+    observed = [run["observed"] for run in runs]
     return [
-        " / ".join(f"{flow['base_rtt_ms']:.0f}" for flow in runs[0]["flows"]),
-        " / ".join(f"{value:.0f}" for value in loaded),
-        " / ".join(f"{value * 100:.1f}" for value in _means(runs, "shares")),
-        " / ".join(f"{value:.0f}" for value in _means(runs, "windows")),
-        _plus([max(one) / min(one) for one in windows], 3),
-        _plus([run["observed"]["jain"] for run in runs], 3),
+        *_flows(runs),
+        _plus([max(one["windows"]) / min(one["windows"]) for one in observed], 3),
+        _plus([max(one["shares"]) / min(one["shares"]) for one in observed], 2),
+        _plus([one["jain"] for one in observed], 3),
+        _plus([one["jain_windows"] for one in observed], 3),
     ]
 
 
-EXPONENT = {
-    "windows": "1 (the paper)",
-    "throughput": "2, rtt=smoothed",
-    "throughput-min": "2, rtt=min",
-}
+EXPONENT = {"windows": "1 (the paper)", "throughput": "2"}
 
 
 def exponent() -> str:
     """rtt_exponent."""
-    cases = sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:])
+    cases = sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:], reverse=True)
     rows = [(EXPONENT[case.rsplit("-", 1)[0]], runs) for case, runs in cases]
     return _table("rtt_exponent", rows)
 
@@ -246,14 +252,14 @@ def burst() -> str:
             [
                 f"{amount:g} BDP",
                 pacing,
-                _plus([run["observed"]["queue_below"]["max"] for run in runs], 0),
-                _plus([run["observed"]["queue_below"]["mean"] for run in runs], 1),
+                _plus([run["observed"]["burst_queue"]["max"] for run in runs], 0),
+                _plus([run["observed"]["burst_queue"]["mean"] for run in runs], 1),
                 _plus([float(run["summary"]["dropped"]) for run in runs], 0),
                 f"{mean(run['summary']['loss'] for run in runs):.1e}",
                 _plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
             ]
         )
-    headings = ["buffer", "pacing", "peak queue below 0.9 BDP, packets", "mean"]
+    headings = ["buffer", "pacing", "queue by bursts, packets, peak", "mean"]
     return markdown([*headings, "packets lost in 60 s", "loss", "utilis. %"], rows)
 
 

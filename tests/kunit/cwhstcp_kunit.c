@@ -35,6 +35,7 @@ static struct tcp_sock *cwhstcp_test_sock(struct kunit *test, u32 cwnd,
 	tp->tcp_clock_cache = CWHSTCP_NOW;
 	tp->tcp_wstamp_ns = CWHSTCP_NOW;
 	tp->write_seq = BIT(30);
+	tp->snd_wnd = BIT(30);
 	cwhstcp_init(sk);
 	return tp;
 }
@@ -92,15 +93,15 @@ static void cwhstcp_eta_exact(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(cwhstcp_factors); i++) {
 		u32 rtt = cwhstcp_factors[i].rtt_us, c = cwhstcp_factors[i].c;
-		u32 eta = cwhstcp_c_rtt(rtt, c);
+		u32 c_rtt = cwhstcp_c_rtt(rtt, c);
 
-		KUNIT_EXPECT_EQ(test, eta, cwhstcp_factors[i].eta);
-		KUNIT_EXPECT_EQ(test, cwhstcp_eta(eta, false), eta);
+		KUNIT_EXPECT_EQ(test, c_rtt, cwhstcp_factors[i].eta);
+		KUNIT_EXPECT_EQ(test, cwhstcp_eta(c_rtt, false), c_rtt);
 		/* The square of what was cut off is off by twice as much. */
 		KUNIT_EXPECT_LE_MSG(test,
-				    lf_apart(cwhstcp_eta(eta, true),
+				    lf_apart(cwhstcp_eta(c_rtt, true),
 					     cwhstcp_factors[i].squared),
-				    2ULL + (eta >> 19), "rtt %u c %u", rtt, c);
+				    2ULL + (c_rtt >> 19), "rtt %u c %u", rtt, c);
 		KUNIT_EXPECT_EQ(test, cwhstcp_blocks(rtt, c),
 				cwhstcp_factors[i].blocks);
 	}
@@ -119,20 +120,20 @@ static void cwhstcp_eta_everywhere(struct kunit *test)
 
 		for (rtt = 1; rtt <= cwhstcp_max_rtt_us;
 		     rtt = lf_next_window(rtt, 300, 100)) {
-			u32 eta = cwhstcp_c_rtt(rtt, c);
+			u32 c_rtt = cwhstcp_c_rtt(rtt, c);
 			u32 k = cwhstcp_blocks(rtt, c);
 			u64 exact = (u64)rtt * c << CWHSTCP_ETA_SHIFT;
 
-			KUNIT_ASSERT_LE(test, eta * 1000000ULL, exact);
-			KUNIT_ASSERT_GT(test, (eta + 1ULL) * 1000000, exact);
-			KUNIT_ASSERT_GE(test, eta, last);
-			KUNIT_ASSERT_GE(test, cwhstcp_eta(eta, true),
+			KUNIT_ASSERT_LE(test, c_rtt * 1000000ULL, exact);
+			KUNIT_ASSERT_GT(test, (c_rtt + 1ULL) * 1000000, exact);
+			KUNIT_ASSERT_GE(test, c_rtt, last);
+			KUNIT_ASSERT_GE(test, cwhstcp_eta(c_rtt, true),
 					cwhstcp_eta(last, true));
 			KUNIT_ASSERT_LE(test, (k - 1) * 1000000ULL,
 					(u64)rtt * c);
 			KUNIT_ASSERT_GT(test, k * 1000000ULL, (u64)rtt * c);
 			KUNIT_ASSERT_GE(test, k, blocks);
-			last = eta;
+			last = c_rtt;
 			blocks = k;
 		}
 	}
@@ -300,11 +301,17 @@ static void cwhstcp_reference_bounds(struct kunit *test)
 		u32 after;
 
 		tcp_snd_cwnd_set(tp, w);
+		cwhstcp_enter(cwhstcp_of(tp), w);
 		after = cwhstcp_ssthresh((struct sock *)tp);
 		KUNIT_ASSERT_GE(test, after, 2U);
 		KUNIT_ASSERT_LE(test, after, w);
 		if (w > 3)
 			KUNIT_ASSERT_LT(test, after, w);
+		/* 10 ms: a(V) / 100 is more than 1 from some 15000 packets on. */
+		if (w < 10000)
+			KUNIT_ASSERT_EQ(test, after, lf_hstcp_decrease(w));
+		if (w > 30000 && w < 100000)
+			KUNIT_ASSERT_GT(test, after, lf_hstcp_decrease(w));
 		if (w <= LF_HSTCP_LOW_WINDOW)
 			KUNIT_ASSERT_EQ(test, after, max(w - w / 2, 2U));
 	}
@@ -364,10 +371,14 @@ static void cwhstcp_grow_batch(struct kunit *test)
 	u32 r, i, n;
 
 	prandom_seed_state(&rnd, 51);
-	for (r = 0; r < ARRAY_SIZE(rtts); r++) {
-		struct tcp_sock *a = cwhstcp_test_sock(test, 10, rtts[r]);
-		struct tcp_sock *b = cwhstcp_test_sock(test, 10, rtts[r]);
+	for (r = 0; r < 2 * ARRAY_SIZE(rtts); r++) {
+		const char *exponent = r & 1 ? "2" : "1";
+		struct tcp_sock *a, *b;
 
+		a = cwhstcp_test_with(test, 10, rtts[r / 2], "rtt_exponent",
+				      exponent, "1");
+		b = cwhstcp_test_with(test, 10, rtts[r / 2], "rtt_exponent",
+				      exponent, "1");
 		for (i = 0; i < 2000; i++) {
 			u32 acked = 1 + prandom_u32_state(&rnd) % 300;
 			u32 w = i < 500 ? 1 + i : lf_random_window(&rnd);
@@ -383,7 +394,7 @@ static void cwhstcp_grow_batch(struct kunit *test)
 			KUNIT_ASSERT_EQ_MSG(test, tcp_snd_cwnd(a),
 					    tcp_snd_cwnd(b),
 					    "w %u acked %u rtt %u", w, acked,
-					    rtts[r]);
+					    rtts[r / 2]);
 			KUNIT_ASSERT_EQ(test, cwhstcp_of(a)->credit,
 					cwhstcp_of(b)->credit);
 		}
@@ -548,6 +559,7 @@ static u32 cwhstcp_send(struct tcp_sock *tp, u32 packets)
 		return 0;
 	burst = min(burst, packets);
 	tp->snd_nxt += burst * CWHSTCP_MSS;
+	tp->data_segs_out += burst;
 	tp->packets_out += burst;
 	tp->tcp_wstamp_ns = tp->tcp_clock_cache +
 			    div64_u64((u64)burst * CWHSTCP_MSS * NSEC_PER_SEC,
@@ -644,6 +656,51 @@ static void cwhstcp_block_limits(struct kunit *test)
 	__skb_queue_tail(&sk->sk_write_queue, skb);
 	cwhstcp_send(tp, 60);
 	KUNIT_EXPECT_TRUE(test, tp->is_cwnd_limited);
+	__skb_unlink(skb, &sk->sk_write_queue);
+	kfree_skb(skb);
+}
+
+/* Small segments, one to a write, are packets like any other. */
+static void cwhstcp_block_of_small(struct kunit *test)
+{
+	struct tcp_sock *tp = cwhstcp_test_sock(test, 60, 200000);
+	u32 sent = 0;
+
+	while (sent < 100) {
+		tp->write_seq = tp->snd_nxt + 700;
+		cwhstcp_min_tso_segs((struct sock *)tp);
+		if (tp->tcp_wstamp_ns > tp->tcp_clock_cache)
+			break;
+		tp->snd_nxt = tp->write_seq;
+		tp->data_segs_out++;
+		tp->packets_out++;
+		sent++;
+	}
+	KUNIT_EXPECT_EQ(test, sent, 20U);
+}
+
+/*
+ * What the receiver does not allow does not wait for a block of it, and is not the
+ * window's doing: it does not grow by that.
+ */
+static void cwhstcp_block_of_receiver(struct kunit *test)
+{
+	struct tcp_sock *tp = cwhstcp_test_sock(test, 60, 200000);
+	struct sk_buff *skb = alloc_skb(0, GFP_KERNEL);
+	struct sock *sk = (struct sock *)tp;
+
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, skb);
+	tp->is_cwnd_limited = 0;
+	tp->snd_wnd = 25 * CWHSTCP_MSS;
+	KUNIT_EXPECT_EQ(test, cwhstcp_send(tp, 20), 20U);
+	__skb_queue_tail(&sk->sk_write_queue, skb);
+	KUNIT_EXPECT_EQ(test, cwhstcp_send(tp, 5), 0U);
+	/* Room for five: that is a quarter of a block, and of the time for one. */
+	tp->tcp_clock_cache += 200 * NSEC_PER_MSEC / 12 - 100000;
+	KUNIT_EXPECT_EQ(test, cwhstcp_send(tp, 5), 0U);
+	tp->tcp_clock_cache += 200000;
+	KUNIT_EXPECT_EQ(test, cwhstcp_send(tp, 5), 5U);
+	KUNIT_EXPECT_FALSE(test, tp->is_cwnd_limited);
 	__skb_unlink(skb, &sk->sk_write_queue);
 	kfree_skb(skb);
 }
@@ -1077,6 +1134,8 @@ static struct kunit_case cwhstcp_pacing_cases[] = {
 	KUNIT_CASE(cwhstcp_blocks_of_window),
 	KUNIT_CASE(cwhstcp_block_in_parts),
 	KUNIT_CASE(cwhstcp_block_of_little),
+	KUNIT_CASE(cwhstcp_block_of_small),
+	KUNIT_CASE(cwhstcp_block_of_receiver),
 	KUNIT_CASE(cwhstcp_block_limits),
 	KUNIT_CASE(cwhstcp_block_order),
 	KUNIT_CASE(cwhstcp_block_loss),

@@ -10,14 +10,22 @@ from lab import modules
 
 ALGORITHMS = sorted(modules.owners())
 
-every = pytest.mark.parametrize("cc", ALGORITHMS)
+# Each as it is by default, and CW-HSTCP also where windows really leave in blocks: k = 5 or 7.
+CASES = [pytest.param(cc, "", id=cc) for cc in ALGORITHMS]
+CASES.append(pytest.param("cwhstcp", "[module.cwhstcp]\nc = 100\n", id="cwhstcp in blocks"))
+
+every = pytest.mark.parametrize(("cc", "module"), CASES)
 
 
 @every
-def test_idle_restart_is_bounded(experiment: Experiment, cc: str) -> None:
+def test_idle_restart_is_bounded(experiment: Experiment, cc: str, module: str) -> None:
     """After 60 s of silence the window starts again from the initial one, no burst."""
     (one,) = experiment(
-        text=FAST.replace("40s", "100s"), cc=cc, flow='on = "15s"\noff = "60s"', link="mtu = 1040"
+        text=FAST.replace("40s", "100s"),
+        cc=cc,
+        flow='on = "15s"\noff = "60s"',
+        link="mtu = 1040",
+        more=module,
     )
     connection = one["flows"][0]["connections"][0]
     at = dict(zip(connection["t"], connection["cwnd"], strict=True))
@@ -35,29 +43,31 @@ def test_idle_restart_is_bounded(experiment: Experiment, cc: str) -> None:
     ['loss = "30%"', 'loss = "5%"\naqm = "red"\necn = true'],
     ids=["loss", "loss and marks"],
 )
-def test_smallest_windows(experiment: Experiment, cc: str, link: str) -> None:
+def test_smallest_windows(experiment: Experiment, cc: str, module: str, link: str) -> None:
     """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
     (one,) = experiment(
         text=FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"12p"'),
         cc=cc,
         link=f"{link}\nmtu = 1040",
         flow="count = 4",
+        more=module,
     )
     assert all(flow["received_bytes"] > 0 for flow in one["flows"])
 
 
 @every
-def test_mtu_probing_while_the_window_shrinks(experiment: Experiment, cc: str) -> None:
+def test_mtu_probing_while_the_window_shrinks(experiment: Experiment, cc: str, module: str) -> None:
     """tcp_mtu_probing=2 sets windows by itself; no WARN for one that is not positive."""
     more = '[host]\nsysctl = { "net.ipv4.tcp_mtu_probing" = 2, "net.ipv4.tcp_base_mss" = 256 }'
-    (one,) = experiment(cc=cc, link='loss = "3%"', more=more)
+    (one,) = experiment(cc=cc, link='loss = "3%"', more=f"{more}\n{module}")
     assert one["flows"][0]["received_bytes"] > 0
 
 
 @every
-def test_ecn_mark_is_a_loss_event(experiment: Experiment, cc: str) -> None:
+def test_ecn_mark_is_a_loss_event(experiment: Experiment, cc: str, module: str) -> None:
     """Marked by an AQM, the window comes down, and no packet is lost."""
-    (one,) = experiment(text=FAST, cc=cc, link='mtu = 1040\naqm = "red"\necn = true')
+    link = 'mtu = 1040\naqm = "red"\necn = true'
+    (one,) = experiment(text=FAST, cc=cc, link=link, more=module)
     assert one["flows"][0]["ce_marks"] > 0
     _, window = cwnd(one)
     assert len(decreases(window)) >= 2
@@ -65,14 +75,14 @@ def test_ecn_mark_is_a_loss_event(experiment: Experiment, cc: str) -> None:
 
 
 @every
-def test_spurious_loss_is_undone(experiment: Experiment, cc: str) -> None:
+def test_spurious_loss_is_undone(experiment: Experiment, cc: str, module: str) -> None:
     """Packets that were only late: the window that the reduction took comes back."""
     (one,) = experiment(
         text=FAST,
         cc=cc,
         top="trace = true",
         link='mtu = 1040\njitter = "5ms"',
-        more='[host]\nsysctl = { "net.ipv4.tcp_recovery" = 0 }',
+        more=f'[host]\nsysctl = {{ "net.ipv4.tcp_recovery" = 0 }}\n{module}',
     )
     events = one["flows"][0]["connections"][0]["events"]
     undone = [i for i, event in enumerate(events) if event["reason"] == "undo"]

@@ -625,21 +625,19 @@ def test_timestamps_make_packets_smaller() -> None:
 
 
 def test_queue_of_bursts() -> None:
-    """Where the window is in congestion avoidance, above ssthresh and below 0.9 BDP: 60 to 89
-    packets."""
+    """What is in the queue beyond what the window needs of it, in congestion avoidance and half
+    a second after anything else."""
     one = run(
-        [*[80] * 10, *climb(51, 110, 1)],
-        ssthresh=[58] * 70,
-        state=[OPEN] * 20 + [RECOVERY] * 30 + [OPEN] * 20,
+        [*[90] * 10, *[90] * 10, *[120] * 20, *[95] * 10],
+        ssthresh=[80] * 50,
+        state=[OPEN] * 40 + [RECOVERY] + [OPEN] * 9,
         warmup=1.0,
     )
-    # Packets: 40 before the warm-up, then as many as the window is above 50.
-    one["queue"]["packets"] = [*[40] * 10, *range(1, 61)]
+    # Before the warm-up, below the BDP of 100, 20 above it, from the loss on.
+    one["queue"]["packets"] = [*[50] * 10, *[4] * 10, *[26] * 20, *[40] * 5, *[0, 0, 0, 10, 0]]
     one["flows"][0]["group"] = 0
     one["scenario"]["flow"] = [{"count": 1}]
-    # Open at 51 to 60 and from 91 on: only 60.
-    assert cwhstcp.observe(one)["queue_below"] == {"mean": 10, "max": 10}
-    one["flows"][0]["connections"][0]["state"] = [OPEN] * 70
-    assert cwhstcp.queue_below(one) == (24.5, 39)
-    one["flows"][0]["connections"][0]["ssthresh"] = [None] * 70
-    assert cwhstcp.queue_below(one) == (0, 0)
+    found = cwhstcp.observe(one)["burst_queue"]
+    assert found == {"mean": round((10 * 4 + 20 * 6 + 10) / 35, 2), "max": 10}
+    one["flows"][0]["connections"][0]["ssthresh"] = [None] * 50
+    assert cwhstcp.burst_queue(one) == (0, 0)

@@ -367,9 +367,11 @@ static void on_readable(struct end *end)
 		end->head_len += n;
 		end->got += n;
 	}
-	while ((n = recv(end->fd, NULL, 64 * CHUNK, MSG_TRUNC)) > 0)
+	/* All there is; what comes after, or the end, is another event. */
+	n = recv(end->fd, NULL, 64 * CHUNK, MSG_TRUNC);
+	if (n > 0)
 		end->got += n;
-	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
 	/* End of the stream, or a reset by a sender that was stopped. */
 	f->received += end->got;
@@ -408,6 +410,9 @@ static void on_writable(struct end *end)
 		}
 		if (end->left != ~0ULL)
 			end->left -= n;
+		/* The buffer is full, and there will be an event when it is not. */
+		if ((size_t)n < want)
+			return;
 	}
 	if (f->kind == SHORT) {
 		drop(end);
@@ -756,6 +761,7 @@ int main(int argc, char **argv)
 	for (;;) {
 		int64_t t = now_ns();
 		struct itimerspec when = { 0 };
+		bool waiting = true;
 
 		/* Stops before the last sample, so that a sample ends the run. */
 		for (i = 0; i < nflows; i++)
@@ -788,9 +794,18 @@ int main(int argc, char **argv)
 		when.it_value.tv_sec = due / NSEC;
 		when.it_value.tv_nsec = due % NSEC;
 		timerfd_settime(timer.fd, TFD_TIMER_ABSTIME, &when, NULL);
-		n = epoll_wait(epfd, events, 64, -1);
-		for (i = 0; i < n; i++)
-			dispatch(events[i].data.ptr, events[i].events);
+		/* A system call costs more than a packet: none but what must be. */
+		while (waiting) {
+			n = epoll_wait(epfd, events, 64, -1);
+			for (i = 0; i < n; i++) {
+				struct end *end = events[i].data.ptr;
+
+				if (end->role == TIMER)
+					waiting = false;
+				else
+					dispatch(end, events[i].events);
+			}
+		}
 	}
 	fflush(stdout);
 	return ferror(stdout) ? 1 : 0;
