@@ -69,7 +69,7 @@ def jain(values: list[float]) -> float | None:
 
 
 # How many numbers each kind of line has.
-_WIDTH = {"o": 1, "f": 11, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+_WIDTH = {"o": 1, "f": 12, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
 
 # An event as tracefs prints it: time, name, and fields of which the first are the two ends
 # of the connection.
@@ -192,6 +192,7 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
             "ssthresh": [row[2] if row[2] < 2**31 - 1 else None for row in rows],
             "rtt_us": [row[3] for row in rows],
             "received": [row[6] for row in rows],
+            "delivered": [row[10] for row in rows],
             "state": [row[9] for row in rows],
         }
         if scenario.trace:

@@ -50,9 +50,10 @@ def flow(
     cwnd: int = 10,
     ssthresh: int = 2**31 - 1,
     state: int = 0,
+    delivered: int = 0,
 ) -> str:
     path = f"{cwnd} {ssthresh} {rtt} 20000"
-    return f"f {t:.9f} {ident} {path} {retrans} {received} {ce} 1000000 {state}"
+    return f"f {t:.9f} {ident} {path} {retrans} {received} {ce} 1000000 {state} {delivered}"
 
 
 def queue(t: float, *, backlog: int = 0, packets: int = 0, drops: int = 0, sent: int = 0) -> str:
@@ -195,7 +196,7 @@ def test_rtt(one: One, finished: Run) -> None:
 
 
 def test_samples_are_kept(one: One, finished: Run) -> None:
-    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3)]
+    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3, delivered=9)]
     (connection,) = made(one(), finished(*rows))["flows"][0]["connections"]
     assert connection == {
         "t": [0, 0.1],
@@ -203,6 +204,7 @@ def test_samples_are_kept(one: One, finished: Run) -> None:
         "ssthresh": [None, 15],
         "rtt_us": [20000, 30000],
         "received": [0, 7],
+        "delivered": [0, 9],
         "state": [0, 3],
     }
 

@@ -29,6 +29,8 @@
  *
  *	o SECONDS		the start, as CLOCK_MONOTONIC has it
  *	f T ID CWND SSTHRESH SRTT_US MIN_RTT_US RETRANS RECEIVED CE PACING STATE
+ *	  DELIVERED		(one line; RECEIVED in bytes and in order, DELIVERED in
+ *				packets as the sender knows, in any order)
  *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	u T ID RECEIVED_BYTES
@@ -455,13 +457,14 @@ static void sample_flow(struct flow *f, double t)
 		return;
 	read_info(f->sender.fd, &out);
 	read_info(f->receiver.fd, &in);
-	printf("f %.9f %d %u %u %u %u %u %llu %u %llu %u\n", t, f->id,
+	printf("f %.9f %d %u %u %u %u %u %llu %u %llu %u %u\n", t, f->id,
 	       out.tcpi_snd_cwnd, out.tcpi_snd_ssthresh, out.tcpi_rtt,
 	       out.tcpi_min_rtt, out.tcpi_total_retrans,
 	       (unsigned long long)(f->receiver.fd >= 0 ?
 				    in.tcpi_bytes_received : f->received),
 	       out.tcpi_delivered_ce,
-	       (unsigned long long)out.tcpi_pacing_rate, out.tcpi_ca_state);
+	       (unsigned long long)out.tcpi_pacing_rate, out.tcpi_ca_state,
+	       out.tcpi_delivered);
 }
 
 static void stop_flow(struct flow *f)
