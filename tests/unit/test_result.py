@@ -196,7 +196,10 @@ def test_rtt(one: One, finished: Run) -> None:
 
 
 def test_samples_are_kept(one: One, finished: Run) -> None:
-    rows = [flow(0, cwnd=10), flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3, delivered=9)]
+    rows = [
+        flow(0, cwnd=10),
+        flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3, delivered=9),
+    ]
     (connection,) = made(one(), finished(*rows))["flows"][0]["connections"]
     assert connection == {
         "t": [0, 0.1],
