@@ -111,7 +111,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         command,
         setup=f"cd /tree && make KVER={suite.kernel('bookworm')} install",
         binds=[(tree, "/tree"), (site, "/site"), (out, "/out")],
-        timeout=500,
+        timeout=1500,
     )
     assert done.returncode == 0, done.stdout
     judge(result.read(out / "realtime-s1.json"), "host")
