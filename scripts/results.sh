@@ -66,7 +66,7 @@ cwhstcp() {
 	keep cwhstcp cwhstcp-table3-1g cwhstcp-fig6 cwhstcp-fig7 cwhstcp-table3 cwhstcp-exponent \
 		cwhstcp-buffer cwhstcp-five cwhstcp-table2 cwhstcp-burst
 	picture cwnd cwhstcp-table2-s1
-	picture cwnd cwhstcp-table3-c-10-s1
+	picture cwnd cwhstcp-table3-c_10-s1
 }
 
 [ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp

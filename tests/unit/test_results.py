@@ -112,3 +112,33 @@ def test_ghstcp_beside_reno(name: str, size: int) -> None:
     else:
         assert min(fair.values()) > 0.98
         assert abs(fair["ghstcp"] - fair["hstcp"]) < 0.001
+
+
+# --- CW-HSTCP
+
+
+def jain(runs: list[Json]) -> float:
+    assert sorted(run["seed"] for run in runs) == [1, 2, 3, 4, 5]
+    return mean(run["observed"]["jain"] for run in runs)
+
+
+def check_friendly(runs: list[Json]) -> None:
+    """Total utilisation and the loss of the background, of each seed."""
+    for run in runs:
+        assert run["summary"]["utilisation"] >= 0.94
+        assert run["observed"]["background"]["loss"] < 1e-3
+
+
+def test_cwhstcp_table3() -> None:
+    """Jain's index at c = 10; c = 5 is less fair, c = 20 no fairer, and leaves the background less
+    and has it lose more."""
+    runs = by_case("cwhstcp-table3")
+    assert jain(runs["c-10"]) >= 0.95
+    assert jain(runs["c-10"]) > jain(runs["c-5"]) + 0.05
+    assert jain(runs["c-10"]) > jain(runs["c-20"])
+    left = {
+        case: mean(run["observed"]["background"]["share"] for run in runs[case]) for case in runs
+    }
+    assert left["c-5"] > left["c-10"] > 1.5 * left["c-20"]
+    for case in runs.values():
+        check_friendly(case)
