@@ -142,3 +142,13 @@ def test_cwhstcp_table3() -> None:
     assert left["c-5"] > left["c-10"] > 1.5 * left["c-20"]
     for case in runs.values():
         check_friendly(case)
+
+
+@pytest.mark.parametrize("path", ["60", "80"])
+def test_cwhstcp_equal_throughput(path: str) -> None:
+    """rtt_exponent=2, on both sets of round-trip times; windows are then far from equal."""
+    runs = by_case("cwhstcp-exponent")
+    assert jain(runs[f"throughput-{path}"]) >= 0.98
+    assert jain(runs[f"throughput-{path}"]) > jain(runs[f"windows-{path}"])
+    for run in runs[f"throughput-{path}"]:
+        assert run["observed"]["background"]["loss"] < 1e-3
