@@ -10,8 +10,9 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from conftest import SCENARIOS
+from conftest import SCENARIOS, Experiment
 
+from figures import cwhstcp
 from lab import plan, result, scenario
 from lab.backends import Uml, fill
 
@@ -152,3 +153,20 @@ def test_smooth_is_single_packets(uml: Uml, tmp_path: Path) -> None:
     assert sent.most(begin, begin + 4, 1e-6) == 1
     first = [t for t in sent.departures if begin <= t < begin + RTT]
     assert first[-1] - first[0] > 0.9 * RTT
+
+
+def test_fair_across_round_trip_times(experiment: Experiment) -> None:
+    """80, 140 and 200 ms beside Reno, one seed of the page's five: nearly equal shares behind a
+    short queue, equal ones with rtt_exponent=2; HighSpeed TCP's are neither."""
+    file = SCENARIOS / "cwhstcp-exponent.toml"
+    fair = {
+        one["scenario"]["case_name"]: cwhstcp.observe(one)["jain"]
+        for one in experiment(file, only="*_80", seeds=[1])
+    }
+    text = file.read_text().replace('"cwhstcp"', '"ghstcp"').split("[case.windows-60]")[0]
+    for old, new in (("60ms", "80ms"), ("110ms", "140ms"), ("190ms", "200ms")):
+        text = text.replace(f'"{old}"', f'"{new}"')
+    (hstcp,) = experiment(text=text + '[module.ghstcp]\nmode = "hstcp"\n', seeds=[1])
+    assert fair["throughput-80"] > 0.97
+    assert fair["windows-80"] > 0.93
+    assert cwhstcp.observe(hstcp)["jain"] < 0.85
