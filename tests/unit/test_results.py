@@ -119,7 +119,7 @@ def test_ghstcp_beside_reno(name: str, size: int) -> None:
 
 def jain(runs: list[Json]) -> float:
     assert sorted(run["seed"] for run in runs) == [1, 2, 3, 4, 5]
-    return mean(run["observed"]["jain"] for run in runs)
+    return float(mean(run["observed"]["jain"] for run in runs))
 
 
 def check_friendly(runs: list[Json]) -> None:
