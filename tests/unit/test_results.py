@@ -152,3 +152,9 @@ def test_cwhstcp_equal_throughput(path: str) -> None:
     assert jain(runs[f"throughput-{path}"]) > jain(runs[f"windows-{path}"])
     for run in runs[f"throughput-{path}"]:
         assert run["observed"]["background"]["loss"] < 1e-3
+
+
+def test_cwhstcp_five_flows() -> None:
+    runs = by_case("cwhstcp-five")[""]
+    assert jain(runs) >= 0.95
+    check_friendly(runs)
