@@ -158,3 +158,12 @@ def test_cwhstcp_five_flows() -> None:
     runs = by_case("cwhstcp-five")[""]
     assert jain(runs) >= 0.95
     check_friendly(runs)
+
+
+def test_cwhstcp_table2() -> None:
+    """HighSpeed TCP: the shortest path takes over, each longer one has less."""
+    runs = by_case("cwhstcp-table2")[""]
+    assert jain(runs) < 0.6
+    shares = [mean(run["observed"]["shares"][i] for run in runs) for i in range(5)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] > 0.4
