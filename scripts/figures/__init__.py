@@ -61,3 +61,31 @@ def interval(values: list[float]) -> tuple[float, float]:
         return mean, 0.0
     variance = sum((value - mean) ** 2 for value in values) / (n - 1)
     return mean, T95[n - 2] * (variance / n) ** 0.5
+
+
+def plus(values: list[float], digits: int) -> str:
+    """interval() as a table shows it."""
+    middle, half = interval(values)
+    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+
+
+def by_case(name: str) -> dict[str, list[Json]]:
+    """The runs of docs/results/NAME.json by case, or all of them as ''."""
+    found: dict[str, list[Json]] = {}
+    for run in kept(name):
+        found.setdefault(run["scenario"]["case_name"] or "", []).append(run)
+    return found
+
+
+def bdp_of(run: Json) -> float:
+    """The bandwidth-delay product of the first flow of a run, packets."""
+    link = run["scenario"]["link"]
+    return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
+
+
+OPEN, DISORDER = 0, 1  # tcpi_ca_state
+
+
+def avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
+    """Whether a sample was taken in congestion avoidance."""
+    return ssthresh is not None and cwnd >= ssthresh and state <= DISORDER

@@ -9,9 +9,10 @@ from statistics import mean
 from matplotlib import pyplot
 
 from lab import result
+from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, interval, kept, markdown, save
+from . import OPEN, PUBLISHED, avoidance, bdp_of, by_case, interval, kept, markdown, plus, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
 
@@ -51,18 +52,19 @@ def burst_queue(run: Json) -> tuple[float, float]:
     """(mean, peak) packets in the bottleneck's queue that a window of that size, sent evenly,
     would not have there: backlog - max(0, cwnd - BDP), of the first flow, in congestion avoidance
     and half a second after a loss."""
-    link = run["scenario"]["link"]
-    bdp = link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"]
+    bdp = bdp_of(run)
     one = run["flows"][0]["connections"][0]
     at = dict(zip(run["queue"]["t"], run["queue"]["packets"], strict=True))
     found, calm = [], 0.0
     columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
     for t, cwnd, ssthresh, state in columns:
-        if state or ssthresh is None or cwnd < ssthresh:
+        if state != OPEN or not avoidance(cwnd, ssthresh, state):
             calm = t + 0.5
         if t >= max(warm(run), calm) and t in at:
             found.append(at[t] - max(0.0, cwnd - bdp))
-    return (mean(found), max(found)) if found else (0.0, 0.0)
+    if not found:
+        raise LabError(f"{run['scenario']['name']}: no congestion avoidance to look at")
+    return mean(found), max(found)
 
 
 def observe(run: Json) -> Json:
@@ -87,19 +89,6 @@ def observe(run: Json) -> Json:
 # --- the tables, from docs/results
 
 
-def _cases(name: str) -> dict[str, list[Json]]:
-    """The runs of docs/results/NAME.json by case, or all of them as ''."""
-    found: dict[str, list[Json]] = {}
-    for run in kept(name):
-        found.setdefault(run["scenario"]["case_name"] or "", []).append(run)
-    return found
-
-
-def _plus(values: list[float], digits: int) -> str:
-    middle, half = interval(values)
-    return f"{middle:.{digits}f} ± {half:.{digits}f}"
-
-
 def _flows(runs: list[Json]) -> list[str]:
     """Base RTTs, loaded RTTs, shares with their intervals, windows."""
     flows = fast_flows(runs[0])
@@ -118,11 +107,11 @@ def _row(runs: list[Json]) -> list[str]:
     """Those; Jain; background; total."""
     return [
         *_flows(runs),
-        _plus([run["observed"]["jain"] for run in runs], 3),
-        _plus([run["observed"]["jain_windows"] for run in runs], 3),
-        _plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
+        plus([run["observed"]["jain"] for run in runs], 3),
+        plus([run["observed"]["jain_windows"] for run in runs], 3),
+        plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
         f"{max(run['observed']['background']['loss'] for run in runs):.1e}",
-        _plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+        plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
     ]
 
 
@@ -146,7 +135,7 @@ def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
 def table2() -> str:
     """Table 2: HighSpeed TCP's disease."""
     paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["shares"])
-    runs = _cases("cwhstcp-table2")[""]
+    runs = by_case("cwhstcp-table2")[""]
     return markdown(["", *HEADINGS, "paper: shares"], [["HSTCP", *_row(runs), paper]])
 
 
@@ -158,7 +147,7 @@ def _paper(case: str) -> str:
 
 
 def _table3(name: str) -> str:
-    cases = sorted(_cases(name).items(), key=lambda one: int(one[0][2:]))
+    cases = sorted(by_case(name).items(), key=lambda one: int(one[0][2:]))
     rows = [[case[2:], *_row(runs), _paper(case)] for case, runs in cases]
     return markdown(["c", *HEADINGS, "paper: shares; background; Jain; total"], rows)
 
@@ -176,13 +165,13 @@ def table3_1g() -> str:
 def five() -> str:
     """Five flows."""
     paper = f"{PUBLIC['five']['jain']:.2f}"
-    runs = _cases("cwhstcp-five")[""]
+    runs = by_case("cwhstcp-five")[""]
     return markdown(["", *HEADINGS, "paper: Jain"], [["CW-HSTCP", *_row(runs), paper]])
 
 
 def fig7() -> str:
     """Fig. 7: Jain's index and the background's share, as a table and a picture."""
-    groups = {"cwhstcp": _cases("cwhstcp-table3")["c-10"], **_cases("cwhstcp-fig7")}
+    groups = {"cwhstcp": by_case("cwhstcp-table3")["c-10"], **by_case("cwhstcp-fig7")}
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for i, runs in enumerate(groups.values()):
         fair = interval([run["observed"]["jain"] for run in runs])
@@ -222,7 +211,7 @@ def fig6() -> str:
             "Jain",
             "Jain of windows",
         ],
-        [[f"rtt={case}", *_row_alone(runs)] for case, runs in _cases("cwhstcp-fig6").items()],
+        [[f"rtt={case}", *_row_alone(runs)] for case, runs in by_case("cwhstcp-fig6").items()],
     )
 
 
@@ -230,10 +219,10 @@ def _row_alone(runs: list[Json]) -> list[str]:
     observed = [run["observed"] for run in runs]
     return [
         *_flows(runs),
-        _plus([max(one["windows"]) / min(one["windows"]) for one in observed], 3),
-        _plus([max(one["shares"]) / min(one["shares"]) for one in observed], 2),
-        _plus([one["jain"] for one in observed], 3),
-        _plus([one["jain_windows"] for one in observed], 3),
+        plus([max(one["windows"]) / min(one["windows"]) for one in observed], 3),
+        plus([max(one["shares"]) / min(one["shares"]) for one in observed], 2),
+        plus([one["jain"] for one in observed], 3),
+        plus([one["jain_windows"] for one in observed], 3),
     ]
 
 
@@ -242,7 +231,7 @@ EXPONENT = {"windows": "1 (the paper)", "throughput": "2"}
 
 def exponent() -> str:
     """rtt_exponent."""
-    cases = sorted(_cases("cwhstcp-exponent").items(), key=lambda one: one[0][-2:], reverse=True)
+    cases = sorted(by_case("cwhstcp-exponent").items(), key=lambda one: one[0][-2:], reverse=True)
     rows = [(EXPONENT[case.rsplit("-", 1)[0]], runs) for case, runs in cases]
     return _table("rtt_exponent", rows)
 
@@ -259,11 +248,11 @@ def burst() -> str:
             [
                 f"{amount:g} BDP",
                 pacing,
-                _plus([run["observed"]["burst_queue"]["max"] for run in runs], 0),
-                _plus([run["observed"]["burst_queue"]["mean"] for run in runs], 1),
-                _plus([float(run["summary"]["dropped"]) for run in runs], 0),
+                plus([run["observed"]["burst_queue"]["max"] for run in runs], 0),
+                plus([run["observed"]["burst_queue"]["mean"] for run in runs], 1),
+                plus([float(run["summary"]["dropped"]) for run in runs], 0),
                 f"{mean(run['summary']['loss'] for run in runs):.1e}",
-                _plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+                plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
             ]
         )
     headings = ["buffer", "pacing", "queue by bursts, packets, peak", "mean"]

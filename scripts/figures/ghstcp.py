@@ -14,10 +14,9 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, interval, kept, markdown, save
+from . import PUBLISHED, avoidance, bdp_of, interval, kept, markdown, plus, save
 
 HSTCP, RENO = 0, 1
-OPEN, DISORDER = 0, 1  # tcpi_ca_state
 
 
 @dataclass
@@ -31,12 +30,6 @@ class Modes:
     epochs: int  # from loss event to loss event, the beginning and the end close the others
     switches_mean: float  # changes of mode in an epoch, the one that begins it included
     switches_max: int
-
-
-def bdp_of(run: Json) -> float:
-    """The bandwidth-delay product of the first flow, packets."""
-    link = run["scenario"]["link"]
-    return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
 
 
 def modes(run: Json) -> Modes:
@@ -56,7 +49,7 @@ def modes(run: Json) -> Modes:
         while at < len(changes) and changes[at][0] <= t:
             mode = changes[at][1]
             at += 1
-        if t < scenario["warmup"] or not _avoidance(cwnd, ssthresh, state):
+        if t < scenario["warmup"] or not avoidance(cwnd, ssthresh, state):
             continue
         if cwnd < bdp:
             seconds["below", mode] += scenario["sample"]
@@ -88,11 +81,6 @@ def modes(run: Json) -> Modes:
 FILL_FROM = 0.92  # of the BDP; beside the UDP of the scenarios the window is below it
 
 
-def _avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
-    """Whether a sample was taken in congestion avoidance."""
-    return ssthresh is not None and cwnd >= ssthresh and state <= DISORDER
-
-
 def fill_seconds(run: Json) -> float:
     """Seconds from FILL_FROM of a BDP to one BDP: the first climb through both in congestion
     avoidance that a loss does not end."""
@@ -101,12 +89,12 @@ def fill_seconds(run: Json) -> float:
     since, below = None, False
     columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
     for t, cwnd, ssthresh, state in columns:
-        avoidance = _avoidance(cwnd, ssthresh, state)
-        if not avoidance or cwnd < FILL_FROM * bdp:
+        inside = avoidance(cwnd, ssthresh, state)
+        if not inside or cwnd < FILL_FROM * bdp:
             since = None
         elif since is None and below and cwnd < bdp:
             since = t
-        below = avoidance and cwnd < FILL_FROM * bdp
+        below = inside and cwnd < FILL_FROM * bdp
         if since is not None and cwnd >= bdp:
             return float(round(t - since, 6))
     raise LabError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
@@ -138,8 +126,8 @@ def growth(run: Json) -> float:
     calm = 0
     for i in range(1, len(one["t"])):
         before, after = one["cwnd"][i - 1], one["cwnd"][i]
-        avoidance = _avoidance(before, one["ssthresh"][i], one["state"][i])
-        calm = calm + 1 if after >= before and avoidance and one["rtt_us"][i] else 0
+        inside = avoidance(before, one["ssthresh"][i], one["state"][i])
+        calm = calm + 1 if after >= before and inside and one["rtt_us"][i] else 0
         if calm > skip and one["t"][i] >= run["scenario"]["warmup"]:
             gained += after - before
             expected += hstcp_table.a(before) * sample * 1e6 / one["rtt_us"][i]
@@ -313,23 +301,23 @@ def _fairness(name: str, picture: str) -> str:
     rows = []
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for (size, case), runs in groups.items():
-        used = interval([run["summary"]["utilisation"] * 100 for run in runs])
-        fair = interval([run["observed"]["fairness"] for run in runs])
-        one = interval([run["flows"][0]["goodput_bps"] / 1e6 for run in runs])
-        two = interval([sum(f["goodput_bps"] for f in run["flows"][1:]) / 1e6 for run in runs])
+        used = [run["summary"]["utilisation"] * 100 for run in runs]
+        fair = [run["observed"]["fairness"] for run in runs]
+        one = [run["flows"][0]["goodput_bps"] / 1e6 for run in runs]
+        two = [sum(f["goodput_bps"] for f in run["flows"][1:]) / 1e6 for run in runs]
         lost = interval([run["summary"]["loss"] * 100 for run in runs])
         rows.append(
             [
                 size,
                 case,
-                f"{used[0]:.2f} ± {used[1]:.2f}",
-                f"{fair[0]:.3f} ± {fair[1]:.3f}",
-                f"{one[0]:.1f} ± {one[1]:.1f}",
-                f"{two[0]:.1f} ± {two[1]:.1f}",
+                plus(used, 2),
+                plus(fair, 3),
+                plus(one, 1),
+                plus(two, 1),
                 f"{lost[0]:.3g} ± {lost[1]:.2g}",
             ]
         )
-        for place, value in zip(axes, (used, fair), strict=True):
+        for place, value in zip(axes, (interval(used), interval(fair)), strict=True):
             place.bar(
                 CASES.index(case) + (-0.2 if size == "64 KB" else 0.2),
                 value[0],

@@ -640,4 +640,5 @@ def test_queue_of_bursts() -> None:
     found = cwhstcp.observe(one)["burst_queue"]
     assert found == {"mean": round((10 * 4 + 20 * 6 + 10) / 35, 2), "max": 10}
     one["flows"][0]["connections"][0]["ssthresh"] = [None] * 50
-    assert cwhstcp.burst_queue(one) == (0, 0)
+    with pytest.raises(LabError, match="no congestion avoidance"):
+        cwhstcp.burst_queue(one)

@@ -8,16 +8,8 @@ from statistics import mean
 
 import pytest
 
-from figures import kept
+from figures import by_case, kept
 from lab.result import Json
-
-
-def by_case(name: str) -> dict[str, list[Json]]:
-    found: dict[str, list[Json]] = {}
-    for run in kept(name):
-        found.setdefault(run["scenario"]["case_name"] or "", []).append(run)
-    return found
-
 
 # --- gHSTCP
 
