@@ -6,8 +6,10 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 LAB  := scripts/longfat
 OUT  ?= out
+# What `make install` sets for the next boot, algorithms; scripts/install.sh has it.
+export LOAD ALLOW DEFAULT PREFIX DESTDIR
 
-MODULES := $(basename $(wildcard tcp_*.c))
+MODULES := $(basename $(filter-out %.mod.c,$(wildcard tcp_*.c)))
 
 all: modules
 
@@ -17,11 +19,20 @@ modules: ## Build the modules (default)
 	@scripts/headers.sh "$(KDIR)" "$(KVER)"
 	@$(MAKE) --no-print-directory -C $(KDIR) M=$(CURDIR) modules
 
-install: modules ## Install the modules and run depmod (root)
+install: modules ## Install modules and manual pages (root); LOAD=, ALLOW=, DEFAULT="ltcp": for the next boot
 	@scripts/install.sh install "$(KVER)" $(MODULES)
 
 uninstall: ## Unload and remove them; refuses while one is in use, and says by whom (root)
 	@scripts/install.sh uninstall "$(KVER)" $(MODULES)
+
+dkms: ## Instead of install: DKMS builds and installs them for every kernel (root)
+	@scripts/install.sh dkms "$(KVER)" $(MODULES)
+
+dkms-remove: ## Take them out of DKMS again (root)
+	@scripts/install.sh dkms-remove "$(KVER)" $(MODULES)
+
+deb: ## Build the Debian packages longfat-dkms and longfat-tools; into OUT
+	@scripts/deb.sh "$(OUT)"
 
 clean: ## Remove what was built in the tree
 	@rm -rf *.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
@@ -53,4 +64,4 @@ help: ## This list
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all modules install uninstall clean deps demo check results bench clean-cache help
+.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results bench clean-cache help

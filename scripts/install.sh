@@ -1,24 +1,90 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# install.sh install|uninstall KVER MODULE...
+# install.sh install|uninstall|dkms|dkms-remove KVER MODULE...
 #
-# Uninstalling refuses while an algorithm is some network namespace's default or
-# a socket uses it, and names both; nothing is removed then.
+#	LOAD	algorithms to load at boot		/etc/modules-load.d/longfat.conf
+#	ALLOW	those that every user may choose	/etc/sysctl.d/90-longfat.conf
+#	DEFAULT	the one for every new connection	the same
+#	PREFIX	where manual pages go, below share/man (/usr/local)
+#	DESTDIR	for a package: put before every path, nothing on this machine is asked
+#
+# Uninstalling refuses while an algorithm is some network namespace's default, a
+# socket uses it or a sysctl file other than ours names it, and lists them all;
+# nothing is removed then.
 set -eu
 
 action=$1 kver=$2
 shift 2
-target=${DESTDIR:-}/lib/modules/$kver/updates/longfat
+root=${DESTDIR:-}
+target=$root/lib/modules/$kver/updates/longfat
+man=$root${PREFIX:-/usr/local}/share/man
+loads=$root/etc/modules-load.d/longfat.conf
+sysctls=$root/etc/sysctl.d/90-longfat.conf
+version=$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)
+sources=$root/usr/src/longfat-$version
 
 die() {
 	echo "$action: $*" >&2
 	exit 1
 }
 
+put() {
+	install -D -m 644 "$1" "$2"
+	echo "installed $2"
+}
+
+remove() {
+	for file; do
+		[ -e "$file" ] || continue
+		rm -f "$file"
+		echo "removed $file"
+	done
+}
+
 # The congestion controls that a module registers, from its source.
 algorithms() {
 	sed -nE 's/^\s*\.name\s*=\s*"([^"]+)".*/\1/p' "$1.c"
+}
+
+# owner ALGORITHM MODULE...: the one that registers it.
+owner() {
+	wanted=$1
+	shift
+	for module; do
+		for name in $(algorithms "$module"); do
+			[ "$name" != "$wanted" ] || echo "$module"
+		done
+	done
+}
+
+# Files for the next boot, if LOAD, ALLOW or DEFAULT asks for them.  The modules are
+# loaded before: the kernel refuses a list of allowed ones if one of them is not there.
+persist() {
+	modules=
+	for chosen in ${LOAD:-} ${ALLOW:-} ${DEFAULT:-}; do
+		module=$(owner "$chosen" "$@")
+		[ -n "$module" ] || die "no module of ours registers '$chosen'; there are:" \
+			"$(for one; do algorithms "$one"; done | tr '\n' ' ')"
+		case " $modules " in *" $module "*) ;; *) modules="$modules $module" ;; esac
+	done
+	case ${DEFAULT:-} in *" "*) die "DEFAULT='$DEFAULT': one algorithm only" ;; esac
+	[ -n "$modules" ] || return 0
+	{
+		echo "# Written by longfat's make install, removed by make uninstall."
+		# shellcheck disable=SC2086 # a list
+		printf '%s\n' $modules
+	} >"$tmp"
+	put "$tmp" "$loads"
+	[ -n "${ALLOW:-}${DEFAULT:-}" ] || return 0
+	{
+		echo "# Written by longfat's make install, removed by make uninstall."
+		[ -z "${ALLOW:-}" ] ||
+			echo "net.ipv4.tcp_allowed_congestion_control = reno cubic $ALLOW"
+		[ -z "${DEFAULT:-}" ] ||
+			echo "net.ipv4.tcp_congestion_control = $DEFAULT"
+	} >"$tmp"
+	put "$tmp" "$sysctls"
 }
 
 # One process for each network namespace that has one, and the named ones.
@@ -52,47 +118,92 @@ users() {
 	done
 }
 
-[ -n "${DESTDIR:-}" ] || [ "$(id -u)" -eq 0 ] ||
-	die "needs root (or DESTDIR=, for a package)"
-
-case $action in
-install)
-	mkdir -p "$target"
-	for module; do
-		install -m 644 "$module.ko" "$target/" || die "$module.ko is not built: run make"
-		echo "installed $target/$module.ko"
+# Lines of sysctl files, but ours, that name algorithm $1: at the next boot they would
+# point at nothing.
+settings() {
+	for file in /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf \
+		/usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf; do
+		if [ ! -f "$file" ] || [ "$file" = "$sysctls" ]; then continue; fi
+		grep -nE '^[^#;]*tcp_(allowed_)?congestion_control[[:space:]]*=' "$file" |
+			grep -wF -e "$1" | sed "s|^\([0-9]*\):|  $file:\1: |"
 	done
-	[ -n "${DESTDIR:-}" ] || depmod "$kver"
-	;;
-uninstall)
+}
+
+# Take the modules out of the kernel; if one is in use, by whom, and the end.
+unload() {
+	[ -z "$root" ] || return 0
 	busy=
 	for module; do
-		[ -z "${DESTDIR:-}" ] || continue
-		[ -e "/sys/module/$module" ] || continue
 		for algorithm in $(algorithms "$module"); do
-			found=$(users "$algorithm")
+			found=$(settings "$algorithm")
+			[ ! -e "/sys/module/$module" ] || found="$(users "$algorithm")${found:+
+$found}"
 			[ -z "$found" ] || busy="$busy
 $algorithm is in use:
 $found"
 		done
 	done
 	[ -z "$busy" ] || die "nothing was removed.$busy
-Set those namespaces to another algorithm and close those sockets, then again."
+Set those namespaces to another algorithm (sysctl net.ipv4.tcp_congestion_control=cubic),
+close those sockets and take the name out of those files, then again."
 	for module; do
-		[ ! -e "/sys/module/$module" ] || [ -n "${DESTDIR:-}" ] ||
+		[ ! -e "/sys/module/$module" ] ||
 			rmmod "$module" || die "$module cannot be unloaded, nothing was removed.
 No namespace or socket was found to use it.  Kernels (6.1 and 7.2 were seen to) lose a
 reference each time a namespace is refused $module's algorithm as its default; only
 a reboot gives it back."
 	done
+}
+
+[ -n "$root" ] || [ "$(id -u)" -eq 0 ] || die "needs root (or DESTDIR=, for a package)"
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+
+case $action in
+install)
 	for module; do
-		[ ! -e "$target/$module.ko" ] || echo "removed $target/$module.ko"
-		rm -f "$target/$module.ko"
+		[ -e "$module.ko" ] || die "$module.ko is not built: run make"
+	done
+	persist "$@"
+	for module; do
+		put "$module.ko" "$target/$module.ko"
+		scripts/man.sh "$module.c" >"$tmp"
+		put "$tmp" "$man/man4/$module.4"
+	done
+	put man/longfat.1 "$man/man1/longfat.1"
+	[ -n "$root" ] || depmod "$kver"
+	;;
+uninstall)
+	unload "$@"
+	for module; do
+		remove "$target/$module.ko"
 	done
 	rmdir "$target" 2>/dev/null || true
-	[ -n "${DESTDIR:-}" ] || depmod "$kver"
+	[ -n "$root" ] || depmod "$kver"
+	# The rest serves every kernel that has the modules.
+	for other in "$root"/lib/modules/*/updates/longfat; do
+		[ ! -e "$other" ] || exit 0
+	done
+	for module; do
+		remove "$man/man4/$module.4"
+	done
+	remove "$man/man1/longfat.1" "$loads" "$sysctls"
+	;;
+dkms)
+	for file in dkms.conf Kbuild include/longfat/*; do
+		put "$file" "$sources/$file"
+	done
+	for module; do
+		put "$module.c" "$sources/$module.c"
+	done
+	[ -n "$root" ] || { dkms add "longfat/$version" && dkms autoinstall -k "$kver"; }
+	;;
+dkms-remove)
+	unload "$@"
+	dkms remove "longfat/$version" --all
+	rm -rf "$sources"
 	;;
 *)
-	die "install or uninstall"
+	die "no such action: install, uninstall, dkms or dkms-remove"
 	;;
 esac

@@ -21,6 +21,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 number=0
 failed=0
+# Ours; a build in the tree leaves some more.
+sources=$(printf '%s\n' tcp_*.c | grep -v '\.mod\.c$')
 
 # result NAME COMMAND...: one result; what COMMAND says are its diagnostics, and its
 # status 4 is a skip for the reason on its last line.
@@ -90,7 +92,8 @@ check_c() {
 
 	# An algorithm tells trace.h its reasons and fields in lists for the preprocessor.
 	options="--ignore COMPLEX_MACRO,MACRO_ARG_REUSE"
-	checkpatch tcp_*.c || status=1
+	# shellcheck disable=SC2086 # a list, as below
+	checkpatch $sources || status=1
 	for file in include/longfat/*.h; do
 		case $file in
 		*/trace.h)
@@ -127,13 +130,14 @@ check_sparse() {
 	find_kernel || return
 	copy=$tmp/tree
 	mkdir "$copy"
-	cp -R tcp_*.c Kbuild include "$copy" || return 1
+	# shellcheck disable=SC2086
+	cp -R $sources Kbuild include "$copy" || return 1
 	make -C "$kernel" ARCH=um M="$copy" C=2 CF=-D__CHECK_ENDIAN__ W=1 \
 		>"$tmp/build" 2>&1 || {
 		tail -n 40 "$tmp/build"
 		return 1
 	}
-	for file in tcp_*.c; do
+	for file in $sources; do
 		grep -q "CHECK  *$copy/$file\$" "$tmp/build" || {
 			echo "sparse did not see $file:"
 			tail -n 20 "$tmp/build"
@@ -180,7 +184,22 @@ check_types() {
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.
 check_versions() {
-	! grep -nE 'LINUX_VERSION|KERNEL_VERSION|UTS_RELEASE|linux/version\.h' tcp_*.c
+	# shellcheck disable=SC2086
+	! grep -nE 'LINUX_VERSION|KERNEL_VERSION|UTS_RELEASE|linux/version\.h' $sources
+}
+
+# Every page, those made from the sources too.  Whether a page that one refers to is
+# installed is this machine's affair.
+check_man() {
+	need mandoc "make deps" || return
+	mkdir "$tmp/man"
+	cp man/* "$tmp/man" || return 1
+	for file in $sources; do
+		scripts/man.sh "$file" >"$tmp/man/${file%.c}.4" || return 1
+	done
+	mandoc -T lint "$tmp/man"/* 2>&1 | grep -vE 'referenced manual not found|mandoc\.db' \
+		>"$tmp/lint"
+	sed "s|^mandoc: $tmp/man/||" "$tmp/lint" && [ ! -s "$tmp/lint" ]
 }
 
 check_notes() {
@@ -193,13 +212,14 @@ check_notes() {
 }
 
 echo "KTAP version 1"
-echo "1..8"
+echo "1..9"
 result checkpatch check_c
 result sparse check_sparse
 result shellcheck check_shell
 result "ruff check" check_ruff check --output-format concise
 result "ruff format" check_ruff format --check
 result mypy check_types
+result "manual pages" check_man
 result "no kernel versions in algorithms" check_versions
 result "no notes to ourselves" check_notes
 exit $failed

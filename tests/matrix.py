@@ -12,7 +12,6 @@ skipped; 4: all skipped; 1: something failed.
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
@@ -100,10 +99,7 @@ def faults(status: int, text: str) -> list[str]:
 def build(name: str, compiler: str) -> list[str]:
     """Build every module in suite `name`; what is wrong, nothing if all is well."""
     with tempfile.TemporaryDirectory(prefix="longfat-matrix-") as directory:
-        for path in modules.files():
-            copy = Path(directory, path.relative_to(modules.ROOT))
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, copy)
+        modules.copy(modules.files(), Path(directory))
         clang = compiler == "clang"
         script = (CLANG if clang else "") + BUILD.replace("@CC@", "CC=clang" if clang else "")
         # Copied inside too: what root builds there, we could not remove here.

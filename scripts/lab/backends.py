@@ -286,10 +286,7 @@ class Vm(Backend):
         tick: Callable[[], None],
     ) -> None:
         source = run / "source"
-        for file in modules.files():
-            target = source / file.relative_to(modules.ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+        modules.copy(modules.files(), source)
 
         def poll() -> bool:
             tick()

@@ -121,11 +121,8 @@ def build_modules(*, tests: bool = False) -> Path:
     suffix = "-tests" if tests else ""
 
     def make(path: Path) -> None:
-        for file in files:
-            target = path / "tree" / file.relative_to(modules.ROOT)
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
         tree = path / "tree"
+        modules.copy(files, tree)
         log = cache.directory() / f"module-build{suffix}.log"
         log.unlink(missing_ok=True)
         what = tree / "tests/kunit" if tests else tree

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
@@ -21,8 +22,10 @@ IN_TREE = frozenset(
 
 @cache
 def sources() -> dict[str, Path]:
-    """Module name -> its source file, for every tcp_*.c of the tree."""
-    return {path.stem: path for path in sorted(ROOT.glob("tcp_*.c"))}
+    """Module name -> its source file, for every tcp_*.c of the tree but what a build in it
+    has left."""
+    found = sorted(ROOT.glob("tcp_*.c"))
+    return {path.stem: path for path in found if not path.name.endswith(".mod.c")}
 
 
 @cache
@@ -78,6 +81,14 @@ def files(*, tests: bool = False) -> list[Path]:
     if tests:
         found += sorted((ROOT / "tests/kunit").glob("*.*")) + [ROOT / "tests/kunit/Kbuild"]
     return found
+
+
+def copy(paths: Iterable[Path], to: Path) -> None:
+    """Copy these files of the tree into the directory `to`, at the same places there."""
+    for path in paths:
+        target = to / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(path, target)
 
 
 def _source_hash(name: str) -> str:

@@ -38,12 +38,17 @@ _GUEST = (
     "python3",
 )
 
+# What builds and checks Debian packages.
+_PACKAGES = ("debhelper", "dh-dkms", "dkms", "lintian", "python3-venv")
+# The programs of docs/observe.md and docs/use.md.
+_USE = ("bpftrace", "curl", "golang-go", "libc6-dev", "nginx-light", "openssh-server", "rsync")
+
 # Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.
 SUITES = {
     "bullseye": _BUILD,
-    "bookworm": _BUILD + _GUEST,
+    "bookworm": _BUILD + _GUEST + _PACKAGES + _USE,
     "trixie": (*_BUILD, "perl"),  # what W=1 checks kernel-doc comments with
-    "sid": _BUILD + _GUEST,
+    "sid": (*_BUILD, *_GUEST, "dkms"),
 }
 
 Bind = tuple[Path, str]  # a directory of the host, and where it is seen inside

@@ -64,6 +64,8 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
     tree.mkdir()
     for part in (
         "Makefile",
+        "dkms.conf",
+        "man",
         "Kbuild",
         "include",
         "scripts",

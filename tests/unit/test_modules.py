@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,78 @@ def test_names(tree: Path) -> None:
     assert modules.sources() == {"tcp_foo": tree / "tcp_foo.c"}
     assert modules.owners() == {"foo": "tcp_foo"}
     assert modules.algorithms() == modules.IN_TREE | {"foo"}
+
+
+def test_what_a_build_leaves_is_no_source(tree: Path) -> None:
+    (tree / "tcp_foo.mod.c").write_text("/* made by modpost */\n")
+    modules.sources.cache_clear()
+    assert modules.sources() == {"tcp_foo": tree / "tcp_foo.c"}
+
+
+def page(name: str) -> str:
+    """The module's manual page, as made from its source."""
+    return subprocess.run(
+        [modules.ROOT / "scripts/man.sh", modules.sources()[name]],
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+
+
+@pytest.mark.parametrize("name", modules.sources())
+def test_manual_page(name: str) -> None:
+    text = page(name)
+    source = modules.sources()[name].read_text()
+    algorithm = name.removeprefix("tcp_")
+    # Parameters, with what is valid.
+    for parameter, valid in modules.parameters(algorithm).items():
+        entry = re.search(rf"^\.It Cm {parameter} Pq (.*)\n(.+)$", text, re.M)
+        assert entry, parameter
+        if "true" in valid:
+            valid = "Y or N"
+        assert entry[1].startswith(valid)
+        assert (", default " in entry[1]) or ", default " in entry[2]
+    # Trace event: the reasons, and every field.
+    reasons = re.findall(rf"\{{ {algorithm.upper()}\w+, \"(\w+)\" }}", source)
+    assert reasons
+    assert [line for line in re.findall(r"^\.It Cm (\w+)$", text, re.M)] == reasons
+    fields = re.findall(r"\bF\([us]\d+, (\w+)\)", source)
+    assert f"{', '.join(fields)}:\n" in text
+    # Nothing of the header comment is lost.
+    header = source.partition("/*\n")[2].partition(" */")[0]
+    words = re.findall(r"[A-Za-z]{4,}", header)
+    shown = text.replace("DIFFERENCES FROM THE PAPER", "Differences from the paper")
+    shown = shown.replace("DIFFERENCES FROM THE THESIS", "Differences from the thesis")
+    shown = shown.replace(".Sh NOTES", "Notes")
+    assert [word for word in words if word not in shown] == []
+
+
+@pytest.mark.parametrize("name", modules.sources())
+def test_bpftrace_script(name: str) -> None:
+    """It knows the event's reasons by their numbers, and no field that is not there."""
+    source = modules.sources()[name].read_text()
+    algorithm = name.removeprefix("tcp_")
+    script = (modules.ROOT / f"scripts/bpftrace/{algorithm}.bt").read_text()
+    assert f"tracepoint:longfat:{algorithm}\n" in script
+    reasons = re.findall(rf"\{{ {algorithm.upper()}\w+, \"(\w+)\" }}", source)
+    constants = re.findall(rf"\{{ ({algorithm.upper()}\w+), \"", source)
+    order = re.findall(
+        r"^\t([A-Z0-9_]+),",
+        source.partition(f"enum {algorithm}_reason {{")[2].partition("};")[0],
+        re.M,
+    )
+    assert order == constants
+    named = re.findall(r'@why\[(\d+)\] = "(\w+)";', script)
+    assert named == [(str(number), reason) for number, reason in enumerate(reasons)]
+    common = set(
+        re.findall(
+            r"__(?:field|array)\(\w+, (\w+)", (modules.ROOT / "include/longfat/trace.h").read_text()
+        )
+    )
+    fields = set(re.findall(r"\bF\([us]\d+, (\w+)\)", source))
+    used = set(re.findall(r"args->(\w+)", script))
+    assert fields & used and used <= fields | common
+    assert f"`{algorithm}.bt`" in (modules.ROOT / "docs/observe.md").read_text()
 
 
 def test_several_in_one_module(tree: Path) -> None:
@@ -77,15 +151,53 @@ def test_ours_can_be_loaded_by_name() -> None:
         assert modules.parameters(module.removeprefix("tcp_"))
 
 
-def test_every_module_is_built_packaged_and_described() -> None:
+def dkms() -> dict[str, list[str]]:
+    """What dkms.conf sets, as the shell that DKMS is sees it."""
+    script = (
+        "set -a; . ./dkms.conf; "
+        'for name in PACKAGE_NAME "BUILT_MODULE_NAME[@]" "DEST_MODULE_LOCATION[@]" '
+        "BUILD_EXCLUSIVE_KERNEL_MIN BUILD_EXCLUSIVE_KERNEL AUTOINSTALL; do "
+        'echo "$name" "${!name}"; done'
+    )
+    done = subprocess.run(
+        ["bash", "-uc", script], cwd=modules.ROOT, capture_output=True, text=True, check=True
+    )
+    return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
+
+
+def test_dkms_builds_every_module() -> None:
+    conf = dkms()
+    assert sorted(conf["BUILT_MODULE_NAME[@]"]) == sorted(modules.sources())
+    assert conf["DEST_MODULE_LOCATION[@]"] == ["/updates/dkms"] * len(modules.sources())
+    assert conf["AUTOINSTALL"] == ["yes"]
+
+
+@pytest.mark.parametrize(
+    ("release", "good"),
+    [
+        ("4.19.0-27-amd64", False),
+        ("5.4.0-200-generic", False),
+        ("5.9.16", False),
+        ("5.10.0-46-amd64", True),
+        ("6.1.0-56-amd64", True),
+        ("7.2.13+deb14-amd64", True),
+        ("10.0.1", True),
+    ],
+)
+def test_dkms_pattern_is_its_oldest_kernel(release: str, good: bool) -> None:
+    """Older DKMS reads the pattern, newer one the number too: they must say the same."""
+    conf = dkms()
+    (pattern,), (oldest,) = conf["BUILD_EXCLUSIVE_KERNEL"], conf["BUILD_EXCLUSIVE_KERNEL_MIN"]
+    newer = [int(n) for n in release.split(".")[:2]] >= [int(n) for n in oldest.split(".")]
+    assert newer == good
+    assert bool(re.search(pattern, release)) == good
+
+
+def test_every_module_is_built_and_described() -> None:
     kbuild = (modules.ROOT / "Kbuild").read_text().split()
-    dkms = (modules.ROOT / "dkms.conf").read_text()
     readme = (modules.ROOT / "README.md").read_text()
-    for number, module in enumerate(sorted(modules.sources())):
+    for module in modules.sources():
         name = module.removeprefix("tcp_")
         assert f"{module}.o" in kbuild
-        assert f'="{module}"' in dkms
-        assert f"BUILT_MODULE_NAME[{number}]" in dkms
-        assert f"DEST_MODULE_LOCATION[{number}]" in dkms
         assert (modules.ROOT / f"docs/{name}.md").is_file()
         assert f"docs/{name}.md" in readme

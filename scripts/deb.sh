@@ -1,0 +1,33 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# deb.sh OUT: build the Debian packages from a copy of the tree, and put them, with what
+# describes the build, into directory OUT.
+set -eu
+missing=
+for package in debhelper dh-dkms dpkg-dev; do
+	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
+	*" installed") ;;
+	*) missing="$missing $package" ;;
+	esac
+done
+[ -z "$missing" ] || {
+	echo "deb: packages are missing: apt-get install$missing" >&2
+	exit 1
+}
+mkdir -p "$1"
+out=$(cd "$1" && pwd)
+build=$(mktemp -d)
+trap 'rm -rf "$build"' EXIT
+tar -c --exclude=./.git --exclude="./${out##*/}" --exclude='*.o' --exclude='*.ko' \
+	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' --exclude=__pycache__ . |
+	tar -x -C "$build" --one-top-level=longfat
+# -d: it would also ask for a compiler, and nothing is compiled.
+(cd "$build/longfat" && dpkg-buildpackage -us -uc -b -d) >"$build/log" 2>&1 || {
+	tail -n 40 "$build/log" >&2
+	exit 1
+}
+for file in "$build"/*.*; do
+	mv "$file" "$out"
+	echo "$1/${file##*/}"
+done

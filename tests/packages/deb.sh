@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh
+#
+# The Debian packages: built, without errors for lintian, installed, removed, nothing left.
+. tests/packages/common.sh
+everything >"$tmp/before"
+version=$(dpkg-parsechangelog -S Version)
+[ "$version" = "$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' dkms.conf)" ] ||
+	die "debian/changelog has version $version, dkms.conf another"
+
+scripts/deb.sh "$tmp/out"
+lintian --fail-on error,warning --allow-root "$tmp"/out/*.deb || die "lintian complains"
+dpkg-deb -c "$tmp"/out/longfat-dkms_*.deb >"$tmp/dkms"
+dpkg-deb -c "$tmp"/out/longfat-tools_*.deb >"$tmp/tools"
+for module in $MODULES; do
+	grep -q "/usr/share/man/man4/$module.4.gz" "$tmp/dkms" || die "no manual page of $module"
+	grep -q "/usr/src/longfat-$version/$module.c" "$tmp/dkms" || die "no source of $module"
+done
+for file in man/man1/longfat.1.gz longfat/scripts/bpftrace/tcp_probe.bt \
+	longfat/tests/scenarios/demo.toml bash-completion/completions/longfat; do
+	grep -q "/usr/share/$file" "$tmp/tools" || die "longfat-tools has no $file"
+done
+
+# DKMS in a chroot cannot build for the kernel that runs, which is another's.
+dpkg -i "$tmp"/out/longfat-dkms_*.deb "$tmp"/out/longfat-tools_*.deb
+dkms status "longfat/$version" | grep -q . || die "DKMS knows nothing of it"
+dkms autoinstall -k "$kernel"
+installed updates/dkms
+
+# The command is there and finds its files; its Python packages are not in this chroot.
+for module in $MODULES; do
+	[ -e "/usr/share/longfat/$module.c" ] || die "no source of $module for the lab"
+done
+PYTHON=false sh -x "$(command -v longfat)" >"$tmp/said" 2>&1 || true
+grep -qx '+ here=/usr/share/longfat/scripts' "$tmp/said" || die "$(cat "$tmp/said")"
+
+dpkg -r longfat-tools longfat-dkms
+absent
+[ -z "$(dkms status "longfat/$version")" ] || die "$(dkms status)"
+dpkg -P longfat-tools longfat-dkms
+everything | diff "$tmp/before" - || die "removing left that"
