@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+import typer.completion
+import typer.main
 from rich.console import Console
 
 from . import cache, kernel, modules, process, result, runner, tools
 from . import scenario as scenarios
+from . import watch as watching
 from .backends import Backend, Host, Uml, Vm, fill
 from .errors import LabError
 from .plan import make as make_plan
@@ -24,23 +27,30 @@ from .plan import make as make_plan
 app = typer.Typer(
     help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=False,  # `completion` does that, without writing to the user's home
     pretty_exceptions_enable=False,
 )
+BACKENDS = {backend.name: backend for backend in (Uml, Vm, Host)}
 console = Console()
 notes = Console(stderr=True)
 
 Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
 Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
-Which = Annotated[str, typer.Option(help="Where to run: uml, vm or host.")]
+Which = Annotated[
+    str,
+    typer.Option(help="Where to run: uml, vm or host.", autocompletion=lambda: list(BACKENDS)),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 
 
+def _algorithms() -> list[str]:
+    return sorted(modules.algorithms())
+
+
 def _backend(name: str) -> Backend:
-    valid = {backend.name: backend for backend in (Uml, Vm, Host)}
-    if name not in valid:
-        raise LabError(f"no backend {name!r}; valid: {', '.join(valid)}")
-    return valid[name]()
+    if name not in BACKENDS:
+        raise LabError(f"no backend {name!r}; valid: {', '.join(BACKENDS)}")
+    return BACKENDS[name]()
 
 
 def _prepare(backend: Backend) -> None:
@@ -127,7 +137,10 @@ def page(
     out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")],
     title: Annotated[str, typer.Option(help="Its heading.")] = "longfat",
 ) -> None:
-    """Write an HTML page with table and pictures from result files."""
+    """Write an HTML page with table and pictures from result files.
+
+    Example: scripts/longfat page out/*.json -o out/page.html
+    """
     from . import report
 
     results = [result.read(path) for path in files]
@@ -139,7 +152,10 @@ def page(
 
 @app.command()
 def summarise(files: Results, out: Out) -> None:
-    """Write result files without their samples, small enough to be committed."""
+    """Write result files without their samples, small enough to be committed.
+
+    Example: scripts/longfat summarise out/*.json -o docs/results
+    """
     for path in files:
         result.write(result.summarise(result.read(path)), out / path.name)
         console.print(str(out / path.name), soft_wrap=True, highlight=False)
@@ -150,7 +166,10 @@ def bench(
     file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
     repeat: Annotated[int, typer.Option(help="How often.")] = 3,
 ) -> None:
-    """Say how fast the lab runs: virtual seconds and packets per wall second, one core."""
+    """Say how fast the lab runs: virtual seconds and packets per wall second, one core.
+
+    Example: scripts/longfat bench tests/scenarios/bench.toml
+    """
     where = Uml()
     _prepare(where)
     with runner.run_directory() as scratch:
@@ -170,7 +189,9 @@ def bench(
 @app.command()
 def iperf3(
     file: Annotated[Path, typer.Argument(help="Scenario file (TOML) with the path.")],
-    cc: Annotated[str, typer.Option("--cc", "-C", help="Congestion control.")] = "ltcp",
+    cc: Annotated[
+        str, typer.Option("--cc", "-C", help="Congestion control.", autocompletion=_algorithms)
+    ] = "ltcp",
     seconds: Annotated[int, typer.Option("--time", "-t", help="Virtual seconds.")] = 3,
     json: Annotated[bool, typer.Option(help="iperf3's JSON output.")] = False,
 ) -> None:
@@ -214,11 +235,75 @@ def iperf3(
         raise LabError("iperf3 reported an error")
 
 
+@app.command(context_settings={"ignore_unknown_options": True})
+def watch(
+    expression: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILTER]...", help="A filter of ss(8).")
+    ] = None,
+    what: Annotated[
+        str, typer.Option("--field", "-f", help=f"What to draw: {', '.join(watching.FIELDS)}.")
+    ] = "cwnd",
+    interval: Annotated[float, typer.Option(help="Seconds from sample to sample.")] = 0.2,
+    seconds: Annotated[float, typer.Option("--time", "-t", help="Seconds (0: to the end).")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write a picture (SVG) at the end.")
+    ] = None,
+) -> None:
+    """Draw the congestion window of running connections of this machine, as they run.
+
+    Ends with the last of them, or by Ctrl-C.  Needs no root.
+
+    Example: scripts/longfat watch dst 192.0.2.1 dport = :5201
+    """
+    if what not in watching.FIELDS:
+        raise LabError(f"no field {what!r}; valid: {', '.join(watching.FIELDS)}")
+    if interval < 0.01:
+        raise LabError(f"an interval of {interval:g} s: 0.01 s is the shortest")
+    if out and out.suffix != ".svg":
+        raise LabError(f"{out}: the picture is SVG, so the name must end in .svg")
+    lines = watching.collect(
+        watching.ask(expression or []),
+        what,
+        interval=interval,
+        seconds=seconds,
+        show=watching.painter(what),
+    )
+    if not sys.stdout.isatty():
+        print(watching.plot(lines, what, colour=False))
+    if out:
+        from . import report
+
+        drawn = [(line.label, line.t, line.y) for line in lines]
+        unit = watching.FIELDS[what]
+        report.write_svg(report.lines_picture(drawn, unit, "ss -tin"), out)
+        notes.print(f"wrote {out}", soft_wrap=True, highlight=False)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(help=f"One of {', '.join(SHELLS)}.")],
+) -> None:
+    """Print what makes a shell complete this command's line.
+
+    Example: eval "$(scripts/longfat completion bash)"
+    """
+    if shell not in SHELLS:
+        raise LabError(f"no completion for {shell!r}; valid: {', '.join(SHELLS)}")
+    command = typer.main.get_command(app)
+    typer.completion.shell_complete(command, {}, "longfat", "_LONGFAT_COMPLETE", f"source_{shell}")
+
+
 @app.command()
 def check(
     suites: Annotated[list[str] | None, typer.Argument(help="Suites (all of them).")] = None,
 ) -> None:
-    """Run the test suites; `make check` calls this with the test tools in place."""
+    """Run the test suites; `make check` calls this with the test tools in place.
+
+    Example: LONGFAT_CHECK=1 scripts/longfat check unit lint
+    """
     from . import check as suite
 
     with runner.terminable():
@@ -233,7 +318,10 @@ def check(
 
 @app.command()
 def kunit() -> None:
-    """Run the KUnit suites on the virtual-time kernel; prints their KTAP."""
+    """Run the KUnit suites on the virtual-time kernel; prints their KTAP.
+
+    Example: scripts/longfat kunit
+    """
     where = Uml()
     _prepare(where)
     with runner.run_directory() as scratch, runner.terminable():
@@ -267,7 +355,10 @@ def kunit() -> None:
 
 @app.command()
 def build() -> None:
-    """Build the virtual-time kernel and the modules, if the cache lacks them."""
+    """Build the virtual-time kernel and the modules, if the cache lacks them.
+
+    Example: scripts/longfat build
+    """
     where = Uml()
     _prepare(where)
     version = (kernel.build() / "version").read_text().strip()
@@ -276,7 +367,10 @@ def build() -> None:
 
 @app.command()
 def clean() -> None:
-    """Remove the cache: kernels, modules, chroots (the next run builds them again)."""
+    """Remove the cache: kernels, modules, chroots (the next run builds them again).
+
+    Example: scripts/longfat clean
+    """
     from . import suite
 
     suite.remove()
@@ -286,7 +380,10 @@ def clean() -> None:
 def main() -> None:
     """Entry point: errors for people on one screen, exit status 1, 130 after Ctrl-C."""
     try:
-        status = app(standalone_mode=False)
+        # The shells' completion calls us again, and reads what we print: typer's classes
+        # for that come with its options, which we do not take.
+        typer.completion.get_completion_inspect_parameters()
+        status = app(prog_name="longfat", standalone_mode=False)
         # typer swallows Ctrl-C and returns what its status would be.
         if status == 130:
             raise KeyboardInterrupt

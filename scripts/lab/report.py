@@ -191,22 +191,27 @@ def _svg(figure: Figure, title: str) -> str:
     return text[text.index("<svg") :]
 
 
+def lines_picture(lines: list[tuple[str, list[float], list[Any]]], unit: str, title: str) -> str:
+    """An SVG of (label, x, y) over time, y in `unit`."""
+    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
+    for name, t, y in lines:
+        axes.plot(
+            t[: len(y)],
+            [float("nan") if v is None else v for v in y],
+            label=name,
+            lw=1,
+        )
+    axes.set_ylabel(unit)
+    return _svg(figure, title)
+
+
 def picture(results: list[Json], what: str) -> str:
     """An SVG of one of PICTURES over time, every flow of every result in it."""
     if what not in PICTURES:
         raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
     _need_samples(results)
-    figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
-    for result in results:
-        for name, t, y in _series(result, what):
-            axes.plot(
-                t[: len(y)],
-                [float("nan") if v is None else v for v in y],
-                label=name,
-                lw=1,
-            )
-    axes.set_ylabel(PICTURES[what])
-    return _svg(figure, results[0]["scenario"]["title"])
+    lines = [line for result in results for line in _series(result, what)]
+    return lines_picture(lines, PICTURES[what], results[0]["scenario"]["title"])
 
 
 def event_picture(results: list[Json], field: str) -> str:
@@ -269,6 +274,11 @@ def write_pictures(results: list[Json], out: Path, *, event: str | None = None) 
     paths = []
     for name, text in pictures.items():
         path = out / f"{name}.svg"
-        path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + text)
+        write_svg(text, path)
         paths.append(path)
     return paths
+
+
+def write_svg(text: str, path: Path) -> None:
+    """Write a picture of this module as a file of its own."""
+    path.write_text('<?xml version="1.0" encoding="utf-8"?>\n' + text)

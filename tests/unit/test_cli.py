@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+import typer.main
 from conftest import Toml
 from rich.console import Console
 
@@ -18,9 +20,9 @@ from lab import cli, process, result, runner
 from lab.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
-COMMANDS = (
-    "run table plot page summarise bench iperf3 check kunit build clean".split()  # all of them
-)
+COMMANDS = [
+    command.callback.__name__ for command in cli.app.registered_commands if command.callback
+]
 
 
 class Answer(NamedTuple):
@@ -76,7 +78,63 @@ def test_without_arguments_it_helps(longfat: Longfat) -> None:
 def test_help_of_a_command(longfat: Longfat, command: str) -> None:
     answer = longfat(command, "--help")
     assert answer.status == 0
-    assert "Usage:" in answer.out and command in answer.out
+    assert f"Usage: longfat {command}" in answer.out
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_example_in_a_command_s_help_is_right(longfat: Longfat, command: str) -> None:
+    """It is of this command, its files are there, and the parser takes it."""
+    help = " ".join(longfat(command, "--help").out.split())
+    found = re.search(r"Example: (.*?) (╭|$)", help)
+    assert found, help
+    line = found[1].removeprefix('eval "$(').removesuffix(')"').removeprefix("LONGFAT_CHECK=1 ")
+    words = line.split()
+    assert words[:2] == ["scripts/longfat", command]
+    assert (ROOT / words[0]).is_file()
+    assert all((ROOT / word).is_file() for word in words if word.startswith("tests/"))
+    group = typer.main.get_group(cli.app)
+    group.commands[command].make_context(command, words[2:], resilient_parsing=False)
+
+
+def test_manual_page_has_every_command() -> None:
+    page = (ROOT / "man/longfat.1").read_text()
+    found = re.findall(r"^\.It Cm (\w+)", page, re.M)
+    assert sorted(found) == sorted(COMMANDS)
+    for command in COMMANDS:
+        entry = page.partition(f".It Cm {command}")[2].partition(".It ")[0]
+        options = typer.main.get_group(cli.app).commands[command].params
+        known = {name.lstrip("-") for param in options for name in param.opts}
+        assert set(re.findall(r"Fl -?(\w+)", entry)) <= known
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("longfat su", {"summarise"}),
+        ("longfat run --backend ", {"uml", "vm", "host"}),
+        ("longfat run --ba", {"--backend"}),
+        ("longfat iperf3 x.toml -C lt", {"ltcp"}),
+    ],
+)
+def test_completion_in_bash(tmp_path: Path, line: str, wanted: set[str]) -> None:
+    """What bash offers after `line`, with the script that `longfat completion` prints."""
+    program = tmp_path / "longfat"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT}/scripts exec {sys.executable} -m lab "$@"\n')
+    program.chmod(0o755)
+    script = (
+        f'PATH={tmp_path}:$PATH; eval "$(longfat completion bash)"; complete -p longfat >&2; '
+        f"IFS=' '; COMP_WORDS=({line.rstrip()}{' ' * line.endswith(' ')}"
+        f"{'' if not line.endswith(' ') else chr(39) * 2}); "
+        "COMP_CWORD=$((${#COMP_WORDS[@]} - 1)); _longfat_completion longfat; "
+        "printf '%s\\n' \"${COMPREPLY[@]}\""
+    )
+    done = subprocess.run(["bash", "-uc", script], capture_output=True, text=True)
+    assert set(done.stdout.split()) == wanted, done.stderr
+
+
+@pytest.mark.parametrize("shell", cli.SHELLS)
+def test_completion_script(longfat: Longfat, shell: str) -> None:
+    assert "_LONGFAT_COMPLETE=complete_" + shell in longfat("completion", shell).out
 
 
 @pytest.mark.parametrize(
@@ -113,6 +171,12 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
         (["summarise", bad, "-o", tmp_path / "out"], "is not a result file"),
         (["iperf3", bad], "no congestion control 'renno'"),
         (["check", "nosuch"], "no suite nosuch; valid: "),
+        (["completion", "tcsh"], "no completion for 'tcsh'; valid: bash, zsh, fish"),
+        (["watch", "--field", "x"], "no field 'x'; valid: cwnd, "),
+        (["watch", "--interval", "0"], "0.01 s is the shortest"),
+        (["watch", "-o", "x.png"], "x.png: the picture is SVG"),
+        (["watch", "-t", "1", "nonsense"], "ss does not take the filter 'nonsense': "),
+        (["watch", "-t", "0.01", "sport = :1"], "no connection with a cwnd was seen: "),
     ):
         answer = longfat(*arguments)
         assert answer.status == 1, arguments
