@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import cache
+from . import cache, debian
 from .errors import LabError
 
 # What an external module needs to be built with gcc and with clang.
@@ -43,10 +43,12 @@ _PACKAGES = ("debhelper", "dh-dkms", "dkms", "lintian", "python3-venv")
 # The programs of docs/observe.md and docs/use.md.
 _USE = ("bpftrace", "curl", "golang-go", "libc6-dev", "nginx-light", "openssh-server", "rsync")
 
-# Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.
+# Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.  A name
+# may end in an architecture: "-i386" for the 32-bit build (the last Debian with its kernel).
 SUITES = {
     "bullseye": _BUILD,
     "bookworm": _BUILD + _GUEST + _PACKAGES + _USE,
+    "bookworm-i386": ("gcc", "make", "kmod", "linux-headers-686"),
     "trixie": (*_BUILD, "perl"),  # what W=1 checks kernel-doc comments with
     "sid": (*_BUILD, *_GUEST, "dkms"),
 }
@@ -209,8 +211,14 @@ def _make(name: str, path: Path) -> None:
     # same, and what is made here only builds and runs tests.
     command.append('--aptopt=Acquire::Check-Valid-Until "false"')
     command.append(f"--include={','.join(SUITES[name])}")
+    suite, _, architecture = name.partition("-")
+    command.append(f"--architectures={architecture or 'amd64'}")
     mirror = os.environ.get("LONGFAT_DEBIAN_MIRROR")
-    where = [name, str(path), *([mirror] if mirror else [])]
+    if architecture:
+        # Without the archive of security updates, whose index for an old architecture
+        # was found broken: what is built there is looked at and thrown away.
+        mirror = debian.mirror()
+    where = [suite, str(path), *([mirror] if mirror else [])]
     with tempfile.TemporaryDirectory(prefix="longfat-suite-") as scratch:
         for hook, text, wanted in (
             ("essential", _DPKG, True),
