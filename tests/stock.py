@@ -3,16 +3,16 @@
 """The stock-kernel acceptance: our modules, built against the headers of Debian's own
 kernels and installed as modules are, in a virtual machine that runs that kernel.
 
-    tests/stock.py [suite...]
+    tests/stock.py [suite|use...]
 
-What is tested is in stock/guest.sh and stock/sockets.py; this builds, boots and passes
-on what they say.  KTAP, one subtest for each kernel.  Exit status 0: all passed; 1:
+What is tested is in stock/guest.sh and stock/sockets.py, and in stock/use.sh, which has the
+examples of docs/use.md; this builds, boots and passes on what they say.  KTAP, one subtest
+for each boot.  Exit status 0: all passed; 1:
 something failed; 4: this machine runs no virtual machine, and says why.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -21,13 +21,6 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
 from lab import modules, suite, vm
 from lab.errors import LabError
-
-# Debian's 6.1 kernel gets everything.  The newest one gets what depends on the kernel:
-# cwnd_event_tx_start (idle), the interfaces of loading and selecting.
-CASES = {
-    "bookworm": "",
-    "sid": "load autoload one_socket iperf ss_shows in_use trace storm idle",
-}
 
 # Below the guest's root, in the chroot: where "make install" would put them.
 SETUP = """
@@ -41,23 +34,50 @@ depmod "$kernel"
 """
 
 
-def run(name: str, cases: str) -> bool:
-    """Run the `cases` (all if empty) under suite `name`'s kernel; whether all passed."""
+# The examples of docs/use.md too are built there, where a compiler is fast.
+EXAMPLES = (
+    SETUP
+    + """
+mkdir /examples
+python3 /mnt/longfat/tests/examples.py /mnt/longfat/docs/use.md /examples
+cd /examples
+sh -eu ./build.sh
+"""
+)
+
+
+def acceptance(cases: str) -> str:
+    """The command that runs `cases` for every module, all of them if empty."""
     pairs = " ".join(f"{module}:{algorithm}" for algorithm, module in modules.owners().items())
+    return f"CASES='{cases}' sh /mnt/longfat/tests/stock/guest.sh {pairs}"
+
+
+# What runs -> suite, setup, command.  Debian's 6.1 kernel gets everything.  The newest one
+# gets what depends on the kernel: cwnd_event_tx_start (idle), the interfaces of loading and
+# selecting.
+NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"
+BOOTS = {
+    "bookworm": ("bookworm", SETUP, acceptance("")),
+    "sid": ("sid", SETUP, acceptance(NEWEST)),
+    "use": ("bookworm", EXAMPLES, "sh /mnt/longfat/tests/stock/use.sh /examples"),
+}
+
+
+def run(name: str, setup: str, command: str) -> bool:
+    """Run `command` under suite `name`'s kernel after `setup`; whether it succeeded."""
     with tempfile.TemporaryDirectory(prefix="longfat-stock-") as directory:
         tree = Path(directory)
-        for path in [*modules.files(), *sorted((modules.ROOT / "tests/stock").glob("*.*"))]:
-            copy = tree / path.relative_to(modules.ROOT)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(path, copy)
+        parts = ("tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*.bt")
+        wanted = [path for part in parts for path in sorted(modules.ROOT.glob(part))]
+        modules.copy([*modules.files(), *wanted], tree)
         result = vm.run(
-            f"CASES='{cases}' sh /mnt/longfat/tests/stock/guest.sh {pairs}",
+            command,
             suite=name,
-            setup=SETUP,
+            setup=setup,
             binds=[(tree, "/mnt/longfat")],
             output=lambda line: print(f"    {line}", end="", flush=True),
-            # Emulated, a module's cases take three minutes on a quiet machine.
-            timeout=300 + 600 * len(modules.owners()),
+            # Emulated, a module's cases take five minutes on a quiet machine.
+            timeout=300 + 900 * len(modules.owners()),
         )
     return result.returncode == 0
 
@@ -76,8 +96,8 @@ def main(names: list[str]) -> int:
     for number, name in enumerate(names, 1):
         title = name
         try:
-            title = f"{name} {suite.kernel(name)}"
-            good = run(name, CASES[name])
+            title = f"{name} {suite.kernel(BOOTS[name][0])}"
+            good = run(*BOOTS[name])
         except LabError as error:
             print("\n".join(f"# {line}" for line in str(error).splitlines()))
             good = False
@@ -87,4 +107,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(CASES)))
+    sys.exit(main(sys.argv[1:] or list(BOOTS)))

@@ -18,7 +18,7 @@ failed=0
 mark="longfat: acceptance begins"
 
 ALL="load autoload autoload_setsockopt one_socket iperf ss_shows unprivileged
-in_use parameters load_refused trace before_first_ack listener reconnect storm idle hostile
+in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
 CASES=${CASES:-$ALL}
 
@@ -196,6 +196,33 @@ load_refused() {
 	modprobe "$module"
 }
 
+# observed SCRIPT WORD: the bpftrace script SCRIPT shows the connection of a transfer over a
+# path with delay and loss, in a line that has WORD.
+observed() {
+	timeout 300 bpftrace "$here/../../scripts/bpftrace/$1" \
+		-c "/usr/bin/python3 $here/sockets.py observed $algorithm $module" \
+		>"$tmp/observed" 2>&1 || die "$1: $(cat "$tmp/observed")"
+	port=$(sed -n 's/^port //p' "$tmp/observed")
+	grep -E '^ *[0-9]+ ' "$tmp/observed" | grep -w "$port" | grep -q "$2" ||
+		die "$1 does not show port $port with $2: $(tail -n 30 "$tmp/observed")"
+}
+
+# scripts WORD SCRIPT...: each of them shows that.
+scripts() {
+	word=$1
+	shift
+	reload || die "not loaded"
+	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
+	tc qdisc replace dev lo root netem delay 5ms loss 1% limit 10000 || die "no netem"
+	status=0
+	for script; do
+		(observed "$script" "$word") || status=1
+		word=
+	done
+	tc qdisc del dev lo root
+	return "$status"
+}
+
 # Everything from level warning up since we began, but for
 #	what the kernel says of any module that is not its own and not signed,
 #	our own line for each bad parameter that the cases above gave, and the kernel's
@@ -216,11 +243,13 @@ quiet() {
 }
 
 cases=0
+any=0
 for case in $CASES; do
 	cases=$((cases + 1))
+	[ "$case" != bpftrace ] || any=1
 done
 echo "KTAP version 1"
-echo "1..$(($# * cases + 1))"
+echo "1..$(($# * cases + any + 1))"
 
 # Loopback with packets of an ordinary size, or a window would be a packet or two.
 ip link set lo mtu 1500 up
@@ -240,6 +269,7 @@ for pair; do
 		load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
 			result "$algorithm: $case" "$case"
 			;;
+		bpftrace) result "$algorithm: $case" scripts decrease "${module#tcp_}.bt" ;;
 		*)
 			reload
 			result "$algorithm: $case" \
@@ -248,5 +278,7 @@ for pair; do
 		esac
 	done
 done
+[ "$any" = 0 ] ||
+	result "bpftrace, any algorithm" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt
 result "nothing in the kernel's log" quiet
 exit $failed

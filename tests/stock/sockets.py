@@ -274,6 +274,13 @@ def trace() -> None:
     check(any(f":{port} " in line for line in found), f"no event of port {port}: {found[:3]}")
 
 
+def observed() -> None:
+    """A transfer for others to watch; says the sender's port."""
+    a, b = pair()
+    print("port", a.getsockname()[1], flush=True)
+    transfer(a, b, 2 << 20)
+
+
 def before_first_ack() -> None:
     """ss -i on a socket whose SYN nobody answers."""
     # A dummy device drops what it is given.
@@ -400,7 +407,7 @@ def hostile() -> None:
 CASES = {
     f.__name__: f
     for f in (
-        autoload_setsockopt, one_socket, unprivileged, namespace, in_use, trace,
+        autoload_setsockopt, one_socket, unprivileged, namespace, in_use, trace, observed,
         before_first_ack, listener, reconnect, storm, idle, hostile,
     )
 }  # fmt: skip
