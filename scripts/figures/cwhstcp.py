@@ -169,9 +169,21 @@ def five() -> str:
     return markdown(["", *HEADINGS, "paper: Jain"], [["CW-HSTCP", *_row(runs), paper]])
 
 
+def buffers() -> dict[str, list[Json]]:
+    """The runs with each buffer and RTT of eta."""
+    groups: dict[str, list[Json]] = {}
+    for run in kept("cwhstcp-buffer"):
+        amount, unit = run["scenario"]["link"]["buffer"]
+        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
+        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
+        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
+        groups.setdefault(label, []).append(run)
+    return groups
+
+
 def fig7() -> str:
     """Fig. 7: Jain's index and the background's share, as a table and a picture."""
-    groups = {"cwhstcp": by_case("cwhstcp-table3")["c-10"], **by_case("cwhstcp-fig7")}
+    groups = {"cwhstcp": buffers()["30 ms, rtt=min"], **by_case("cwhstcp-fig7")}
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for i, runs in enumerate(groups.values()):
         fair = interval([run["observed"]["jain"] for run in runs])
@@ -190,14 +202,7 @@ def fig7() -> str:
 
 def buffer() -> str:
     """The buffer and the RTT of eta."""
-    groups: dict[str, list[Json]] = {}
-    for run in kept("cwhstcp-buffer"):
-        amount, unit = run["scenario"]["link"]["buffer"]
-        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
-        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
-        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
-        groups.setdefault(label, []).append(run)
-    return _table("buffer", list(groups.items()))
+    return _table("buffer", list(buffers().items()))
 
 
 def fig6() -> str:
@@ -211,7 +216,7 @@ def fig6() -> str:
             "Jain",
             "Jain of windows",
         ],
-        [[f"rtt={case}", *_row_alone(runs)] for case, runs in by_case("cwhstcp-fig6").items()],
+        [["CW-HSTCP", *_row_alone(by_case("cwhstcp-fig6")[""])]],
     )
 
 
@@ -236,10 +241,9 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
-def burst() -> str:
-    """Pacing on small buffers."""
+def _burst(name: str) -> str:
     groups: dict[tuple[float, str], list[Json]] = {}
-    for run in kept("cwhstcp-burst"):
+    for run in kept(name):
         amount = run["scenario"]["link"]["buffer"][0]
         groups.setdefault((amount, run["scenario"]["module"]["cwhstcp"]["pacing"]), []).append(run)
     rows = []
@@ -259,6 +263,16 @@ def burst() -> str:
     return markdown([*headings, "packets lost in 60 s", "loss", "utilis. %"], rows)
 
 
+def burst() -> str:
+    """Pacing on small buffers, short flows beside it."""
+    return _burst("cwhstcp-burst")
+
+
+def burst_alone() -> str:
+    """The same, with nothing beside it."""
+    return _burst("cwhstcp-burst-alone")
+
+
 PARTS = {
     "docs/cwhstcp.md": {
         "table2": table2,
@@ -270,5 +284,6 @@ PARTS = {
         "buffer": buffer,
         "exponent": exponent,
         "burst": burst,
+        "burst-alone": burst_alone,
     }
 }

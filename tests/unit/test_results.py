@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from figures import by_case, kept
+from figures import by_case, cwhstcp, kept
 from lab.result import Json
 
 # --- gHSTCP
@@ -159,3 +159,28 @@ def test_cwhstcp_table2() -> None:
     shares = [mean(run["observed"]["shares"][i] for run in runs) for i in range(5)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] > 0.4
+
+
+def test_cwhstcp_fig6() -> None:
+    """Windows are equal within 10 %, and throughput differs by less than the RTTs do."""
+    runs = by_case("cwhstcp-fig6")[""]
+    assert sorted(run["seed"] for run in runs) == [1, 2, 3, 4, 5]
+    windows = [mean(run["observed"]["windows"][i] for run in runs) for i in range(3)]
+    assert max(windows) <= 1.1 * min(windows)
+    rtts = [flow["base_rtt_ms"] for flow in runs[0]["flows"]]
+    for run in runs:
+        shares = run["observed"]["shares"]
+        assert max(shares) / min(shares) <= max(rtts) / min(rtts)
+
+
+@pytest.mark.parametrize("buffer", ["30 ms", "80 ms", "200 ms"])
+def test_cwhstcp_buffer(buffer: str) -> None:
+    """The smoothed RTT makes windows equal behind any buffer, the minimum behind none; that makes
+    throughput the more equal up to the BDP of the shortest path."""
+    buffers = cwhstcp.buffers()
+    smoothed, least = buffers[f"{buffer}, rtt=smoothed"], buffers[f"{buffer}, rtt=min"]
+    of_windows = [
+        mean(run["observed"]["jain_windows"] for run in runs) for runs in (smoothed, least)
+    ]
+    assert of_windows[0] > 0.975 > of_windows[1]
+    assert (jain(least) > jain(smoothed)) == (buffer != "200 ms")
