@@ -121,17 +121,20 @@ def check_friendly(runs: list[Json]) -> None:
         assert run["observed"]["background"]["loss"] < 1e-3
 
 
-def test_cwhstcp_table3() -> None:
-    """Jain's index at c = 10; c = 5 is less fair, c = 20 no fairer, and leaves the background less
-    and has it lose more."""
-    runs = by_case("cwhstcp-table3")
+@pytest.mark.parametrize("name", ["cwhstcp-table3", "cwhstcp-table3-1g"])
+def test_cwhstcp_table3(name: str) -> None:
+    """Jain's index at c = 10; c = 5 is less fair, c = 20 no fairer by a hundredth, and leaves the
+    background less and has it lose more."""
+    runs = by_case(name)
     assert jain(runs["c-10"]) >= 0.95
-    assert jain(runs["c-10"]) > jain(runs["c-5"]) + 0.05
-    assert jain(runs["c-10"]) > jain(runs["c-20"])
-    left = {
-        case: mean(run["observed"]["background"]["share"] for run in runs[case]) for case in runs
-    }
+    assert jain(runs["c-10"]) > jain(runs["c-5"]) + 0.03
+    assert jain(runs["c-10"]) > jain(runs["c-20"]) - 0.01
+    left, lost = (
+        {case: mean(run["observed"]["background"][what] for run in runs[case]) for case in runs}
+        for what in ("share", "loss")
+    )
     assert left["c-5"] > left["c-10"] > 1.5 * left["c-20"]
+    assert lost["c-5"] < lost["c-10"] < lost["c-20"]
     for case in runs.values():
         check_friendly(case)
 
