@@ -187,3 +187,32 @@ def test_cwhstcp_buffer(buffer: str) -> None:
     ]
     assert of_windows[0] > 0.975 > of_windows[1]
     assert (jain(least) > jain(smoothed)) == (buffer != "200 ms")
+
+
+def test_cwhstcp_fig7() -> None:
+    """Fairer than HSTCP, Scalable TCP and Reno; the kernel's others are beside it."""
+    others = by_case("cwhstcp-fig7")
+    ours = jain(cwhstcp.buffers()["30 ms, rtt=min"])
+    assert others.keys() == {"hstcp", "scalable", "reno", "bic", "htcp", "cubic", "bbr"}
+    for case in ("hstcp", "scalable", "reno"):
+        assert ours > jain(others[case]) + 0.1
+
+
+@pytest.mark.parametrize("name", ["cwhstcp-burst-alone", "cwhstcp-burst-blocks"])
+def test_cwhstcp_bursts(name: str) -> None:
+    """Single packets make the least queue; blocks and bursts of 64 KB no more than the kernel's
+    pacing and none."""
+    found = cwhstcp.bursts(name)
+    sizes = {amount for amount, _ in found}
+    assert sizes >= {0.05, 0.1, 0.2}
+    for runs in found.values():
+        assert sorted(run["seed"] for run in runs) == [1, 2, 3, 4, 5]
+    for amount in sizes:
+        peak = {
+            who: mean(run["observed"]["burst_queue"]["max"] for run in runs)
+            for (of, who), runs in found.items()
+            if of == amount
+        }
+        assert peak.keys() == {"block", "smooth", "kernel", "none"}
+        assert peak["smooth"] < 0.9 * min(peak["block"], peak["kernel"], peak["none"])
+        assert peak["block"] < 1.1 * max(peak["kernel"], peak["none"])
