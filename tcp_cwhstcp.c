@@ -37,10 +37,10 @@
  *     RTT, so that a queue slows growth down as it does for HSTCP: growth per
  *     second is c a(W) RTT_min / RTT, least for the shortest path.  As windows
  *     settle where a(W) / (b(W) W), about W^-0.23, makes up for that, they are
- *     equal without a queue and go as (RTT_min / RTT)^4.3 behind one: a long queue
- *     favours the long path.  With
- *     rtt=smoothed growth per second is c a(W) and windows are equal behind any.
- *     The minimum is the kernel's, of the last 300 s (net.ipv4.tcp_min_rtt_wlen).
+ *     equal without a queue and go towards (RTT_min / RTT)^4.3 behind one: a long
+ *     queue favours the long path.  With rtt=smoothed growth per second is c a(W)
+ *     and windows are equal behind any.  The minimum is the kernel's, of the last
+ *     300 s (net.ipv4.tcp_min_rtt_wlen).
  *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
@@ -131,7 +131,7 @@ static const u32 cwhstcp_max_rtt_us = 20000000;
  * Evenly spread sending is by 1/16 faster than W per RTT: never what limits a
  * window that grows, and within the 10 % that spacing is held to.
  */
-static const u32 cwhstcp_head_room = 16;
+#define CWHSTCP_HEAD_ROOM_SHIFT	4
 
 /* sk_pacing_shift for single packets: 1/2^16 s, one packet at 780 Mbit/s. */
 static const u32 cwhstcp_smooth_shift = 16;
@@ -275,6 +275,16 @@ static u32 cwhstcp_ready(const struct tcp_sock *tp)
 	return max(min(w > out ? w - out : 0, data), 1U);
 }
 
+/* Is there data for the whole window, that the receiver would take? */
+static bool cwhstcp_fills_window(const struct tcp_sock *tp)
+{
+	u64 window = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
+	u64 data = (u64)tcp_packets_in_flight(tp) * tp->mss_cache;
+
+	return data + (tp->write_seq - tp->snd_nxt) >= window &&
+	       window <= tp->snd_wnd;
+}
+
 /*
  * "On sending data": a block at once, then none for RTT / k.  Each packet sent
  * puts off by gap / block the time at which all of a block may leave at once,
@@ -300,9 +310,8 @@ static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
 	ca->block_full = full;
 	ca->block_segs = tp->data_segs_out;
 
-	/* Held back by a share of the window, it is limited by the window. */
-	if (edt > now && tcp_send_head(sk) &&
-	    (u64)tcp_snd_cwnd(tp) * tp->mss_cache <= tp->snd_wnd)
+	/* Held back by its share of a window that it would fill, it is limited by it. */
+	if (edt > now && tcp_send_head(sk) && cwhstcp_fills_window(tp))
 		tp->is_cwnd_limited = 1;
 	lf_pace_in_tcp(sk);
 	lf_depart_at(sk, edt);
@@ -421,7 +430,7 @@ static u32 cwhstcp_min_tso_segs(struct sock *sk)
 	if (ca->pacing == CWHSTCP_SMOOTH || block > lf_largest_burst(sk)) {
 		ca->block_full = 0;
 		rate = lf_window_rate(w, tp->mss_cache, tp->srtt_us);
-		lf_set_pacing_rate(sk, rate + rate / cwhstcp_head_room);
+		lf_set_pacing_rate(sk, rate + (rate >> CWHSTCP_HEAD_ROOM_SHIFT));
 		return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
 	}
 	rate = lf_window_rate(k * block, tp->mss_cache, tp->srtt_us);

@@ -64,7 +64,8 @@ ghstcp() {
 
 cwhstcp() {
 	keep cwhstcp cwhstcp-table3-1g cwhstcp-fig6 cwhstcp-fig7 cwhstcp-table3 cwhstcp-exponent \
-		cwhstcp-buffer cwhstcp-five cwhstcp-table2 cwhstcp-burst
+		cwhstcp-buffer cwhstcp-five cwhstcp-table2 cwhstcp-burst cwhstcp-burst-alone \
+		cwhstcp-burst-blocks
 	picture cwnd cwhstcp-table2-s1
 	picture cwnd cwhstcp-table3-c_10-s1
 }

@@ -110,7 +110,7 @@ def _row(runs: list[Json]) -> list[str]:
         plus([run["observed"]["jain"] for run in runs], 3),
         plus([run["observed"]["jain_windows"] for run in runs], 3),
         plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
-        f"{max(run['observed']['background']['loss'] for run in runs):.1e}",
+        plus([run["observed"]["background"]["loss"] * 1e4 for run in runs], 2),
         plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
     ]
 
@@ -123,7 +123,7 @@ HEADINGS = [
     "Jain",
     "Jain of windows",
     "background, %",
-    "sent again by it, most",
+    "its loss, 1e-4",
     "total, %",
 ]
 
@@ -169,9 +169,21 @@ def five() -> str:
     return markdown(["", *HEADINGS, "paper: Jain"], [["CW-HSTCP", *_row(runs), paper]])
 
 
+def buffers() -> dict[str, list[Json]]:
+    """The runs with each buffer and RTT of eta."""
+    groups: dict[str, list[Json]] = {}
+    for run in kept("cwhstcp-buffer"):
+        amount, unit = run["scenario"]["link"]["buffer"]
+        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
+        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
+        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
+        groups.setdefault(label, []).append(run)
+    return groups
+
+
 def fig7() -> str:
     """Fig. 7: Jain's index and the background's share, as a table and a picture."""
-    groups = {"cwhstcp": by_case("cwhstcp-table3")["c-10"], **by_case("cwhstcp-fig7")}
+    groups = {"cwhstcp": buffers()["30 ms, rtt=min"], **by_case("cwhstcp-fig7")}
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for i, runs in enumerate(groups.values()):
         fair = interval([run["observed"]["jain"] for run in runs])
@@ -190,14 +202,7 @@ def fig7() -> str:
 
 def buffer() -> str:
     """The buffer and the RTT of eta."""
-    groups: dict[str, list[Json]] = {}
-    for run in kept("cwhstcp-buffer"):
-        amount, unit = run["scenario"]["link"]["buffer"]
-        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
-        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
-        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
-        groups.setdefault(label, []).append(run)
-    return _table("buffer", list(groups.items()))
+    return _table("buffer", list(buffers().items()))
 
 
 def fig6() -> str:
@@ -211,7 +216,7 @@ def fig6() -> str:
             "Jain",
             "Jain of windows",
         ],
-        [[f"rtt={case}", *_row_alone(runs)] for case, runs in by_case("cwhstcp-fig6").items()],
+        [["CW-HSTCP", *_row_alone(by_case("cwhstcp-fig6")[""])]],
     )
 
 
@@ -226,7 +231,7 @@ def _row_alone(runs: list[Json]) -> list[str]:
     ]
 
 
-EXPONENT = {"windows": "1 (the paper)", "throughput": "2"}
+EXPONENT = {"windows": "1 (the paper)", "throughput": "2", "equal": "1, rtt=smoothed"}
 
 
 def exponent() -> str:
@@ -236,18 +241,30 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
-def burst() -> str:
-    """Pacing on small buffers."""
+def pacing(run: Json) -> str:
+    """Who paces: the module, the kernel, or none."""
+    chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
+    if chosen != "off":
+        return chosen
+    return "kernel" if run["scenario"]["host"]["pacing"] else "none"
+
+
+def bursts(name: str) -> dict[tuple[float, str], list[Json]]:
+    """(buffer in BDP, pacing) -> runs."""
     groups: dict[tuple[float, str], list[Json]] = {}
-    for run in kept("cwhstcp-burst"):
+    for run in kept(name):
         amount = run["scenario"]["link"]["buffer"][0]
-        groups.setdefault((amount, run["scenario"]["module"]["cwhstcp"]["pacing"]), []).append(run)
+        groups.setdefault((amount, pacing(run)), []).append(run)
+    return groups
+
+
+def _burst(name: str) -> str:
     rows = []
-    for (amount, pacing), runs in groups.items():
+    for (amount, who), runs in sorted(bursts(name).items()):
         rows.append(
             [
                 f"{amount:g} BDP",
-                pacing,
+                who,
                 plus([run["observed"]["burst_queue"]["max"] for run in runs], 0),
                 plus([run["observed"]["burst_queue"]["mean"] for run in runs], 1),
                 plus([float(run["summary"]["dropped"]) for run in runs], 0),
@@ -256,7 +273,22 @@ def burst() -> str:
             ]
         )
     headings = ["buffer", "pacing", "queue by bursts, packets, peak", "mean"]
-    return markdown([*headings, "packets lost in 60 s", "loss", "utilis. %"], rows)
+    return markdown([*headings, "packets lost", "loss", "utilis. %"], rows)
+
+
+def burst() -> str:
+    """Pacing on small buffers, short flows beside it."""
+    return _burst("cwhstcp-burst")
+
+
+def burst_alone() -> str:
+    """The same, with nothing beside it."""
+    return _burst("cwhstcp-burst-alone")
+
+
+def burst_blocks() -> str:
+    """Where blocks are less than the kernel's largest burst."""
+    return _burst("cwhstcp-burst-blocks")
 
 
 PARTS = {
@@ -270,5 +302,7 @@ PARTS = {
         "buffer": buffer,
         "exponent": exponent,
         "burst": burst,
+        "burst-alone": burst_alone,
+        "burst-blocks": burst_blocks,
     }
 }

@@ -654,6 +654,11 @@ static void cwhstcp_block_limits(struct kunit *test)
 	cwhstcp_send(tp, 60);
 	KUNIT_EXPECT_FALSE(test, tp->is_cwnd_limited);
 	__skb_queue_tail(&sk->sk_write_queue, skb);
+	/* 20 are out.  An application that has 39 for now does not fill 60. */
+	tp->write_seq = tp->snd_nxt + 39 * CWHSTCP_MSS;
+	cwhstcp_send(tp, 60);
+	KUNIT_EXPECT_FALSE(test, tp->is_cwnd_limited);
+	tp->write_seq += CWHSTCP_MSS;
 	cwhstcp_send(tp, 60);
 	KUNIT_EXPECT_TRUE(test, tp->is_cwnd_limited);
 	__skb_unlink(skb, &sk->sk_write_queue);
