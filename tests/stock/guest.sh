@@ -211,7 +211,7 @@ observed() {
 scripts() {
 	word=$1
 	shift
-	reload || die "not loaded"
+	modprobe "$module" || die "not loaded"
 	mountpoint -q /sys/kernel/debug || mount -t debugfs debugfs /sys/kernel/debug
 	tc qdisc replace dev lo root netem delay 5ms loss 1% limit 10000 || die "no netem"
 	status=0
