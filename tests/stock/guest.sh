@@ -9,37 +9,15 @@
 # A case is a function here or a case of sockets.py.  namespace must be a module's last:
 # the kernel never lets go of the module after it.
 # shellcheck disable=SC2317 # functions that result() calls by name
-set -u
 here=$(dirname "$0")
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
-count=0
-failed=0
+# shellcheck source=tests/stock/ktap.sh
+. "$here/ktap.sh"
 mark="longfat: acceptance begins"
 
 ALL="load autoload autoload_setsockopt one_socket iperf ss_shows unprivileged
 in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
 CASES=${CASES:-$ALL}
-
-# result NAME COMMAND...: one result; what COMMAND says are its diagnostics.
-result() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if ("$@") >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
-	else
-		sed 's/^/# /' "$tmp/said"
-		echo "not ok $count - $name"
-		failed=1
-	fi
-}
-
-die() {
-	echo "$*"
-	exit 1
-}
 
 unload() {
 	[ ! -d "/sys/module/$module" ] || rmmod "$module"

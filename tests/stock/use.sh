@@ -7,33 +7,12 @@
 # shellcheck disable=SC2317 # functions that result() calls by name
 #
 # They run in a namespace "client"; another one, "server", is what they connect to.
-set -u
+# shellcheck source=tests/stock/ktap.sh
+. "$(dirname "$0")/ktap.sh"
 cd "$1" || exit 1
-tmp=$(mktemp -d)
-count=0
-failed=0
 server=192.0.2.2
 export server PATH="$PATH:/usr/local/bin"
 trace=/sys/kernel/tracing
-
-die() {
-	echo "$*"
-	exit 1
-}
-
-# result NAME COMMAND...: one result; what COMMAND says are its diagnostics.
-result() {
-	name=$1
-	shift
-	count=$((count + 1))
-	if ("$@") >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
-	else
-		sed 's/^/# /' "$tmp/said"
-		echo "not ok $count - $name"
-		failed=1
-	fi
-}
 
 client() {
 	timeout 120 ip netns exec client "$@"

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=sh disable=SC2034 # failed is for who sources this
+#
+# For the scripts beside it, which run in a guest: their results as KTAP.  $tmp is a
+# directory that ends with them, $failed what they are to exit with.
+set -u
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+count=0
+failed=0
+
+die() {
+	echo "$*"
+	exit 1
+}
+
+# result NAME COMMAND...: one result; what COMMAND says are its diagnostics.
+result() {
+	name=$1
+	shift
+	count=$((count + 1))
+	if ("$@") >"$tmp/said" 2>&1; then
+		echo "ok $count - $name"
+	else
+		sed 's/^/# /' "$tmp/said"
+		echo "not ok $count - $name"
+		failed=1
+	fi
+}
