@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import pairwise
 from statistics import mean
 
 from matplotlib import pyplot
@@ -48,6 +49,22 @@ def loss(run: Json, flows: list[Json]) -> float:
     return float(again / (again + sum(flow["received_bytes"] for flow in flows) / mss))
 
 
+SCALES = (1, 10)  # seconds over which fairness is looked at, besides the whole
+
+
+def jain_over(run: Json, flows: list[Json], seconds: int) -> float | None:
+    """Mean of Jain's index of what each of the flows' only connections got in order in each
+    `seconds` of the measured time; None if there is no such time."""
+    step = round(seconds / float(run["scenario"]["sample"]))
+    got = []
+    for flow in flows:
+        one = flow["connections"][0]
+        columns = zip(one["t"], one["received"], strict=True)
+        counts = [count for t, count in columns if t >= warm(run)][::step]
+        got.append([after - before for before, after in pairwise(counts)])
+    return mean(result.jain(each) or 0 for each in zip(*got, strict=False)) if got[0] else None
+
+
 def burst_queue(run: Json) -> tuple[float, float]:
     """(mean, peak) packets in the bottleneck's queue that a window of that size, sent evenly,
     would not have there: backlog - max(0, cwnd - BDP), of the first flow, in congestion avoidance
@@ -80,6 +97,8 @@ def observe(run: Json) -> Json:
     found["shares"] = [round(flow["goodput_bps"] / capacity, 5) for flow in fast]
     found["jain"] = round(result.jain([flow["goodput_bps"] for flow in fast]) or 0, 5)
     found["jain_windows"] = round(result.jain(windows) or 0, 5)
+    over = {str(seconds): jain_over(run, fast, seconds) for seconds in SCALES}
+    found["jain_over"] = {seconds: round(j, 5) for seconds, j in over.items() if j is not None}
     if rest:
         share = sum(flow["goodput_bps"] for flow in rest) / capacity
         found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
@@ -197,7 +216,16 @@ def fig7() -> str:
         place.grid(alpha=0.3, axis="y")
     save(figure, "cwhstcp-fig7.svg")
     table = _table("", list(groups.items()))
-    return f"{table}\n\n![fairness, and what is left for Reno](img/cwhstcp-fig7.svg)"
+    scales = [
+        [
+            name,
+            *(plus([run["observed"]["jain_over"][str(s)] for run in runs], 3) for s in SCALES),
+            plus([run["observed"]["jain"] for run in runs], 3),
+        ]
+        for name, runs in groups.items()
+    ]
+    over = markdown(["Jain's index over", *(f"{s} s" for s in SCALES), "100 s"], scales)
+    return f"{table}\n\n{over}\n\n![fairness, and what is left for Reno](img/cwhstcp-fig7.svg)"
 
 
 def buffer() -> str:

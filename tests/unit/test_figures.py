@@ -592,12 +592,27 @@ def three_flows() -> Json:
     second = first | {"group": 1, "goodput_bps": 1e6}
     windows = [500] * 10 + [50] * 5 + [150] * 5  # 500 is before the warm-up
     second["connections"] = [first["connections"][0] | {"cwnd": windows}]
+    for flow, got in ((first, 3), (second, 1)):
+        flow["connections"] = [flow["connections"][0] | {"received": [got * i for i in range(20)]}]
     rest = [first | {"group": 2, "goodput_bps": 2e6, "retransmissions": n} for n in (1, 3)]
     one["flows"] = [first, second, *rest]
     one["scenario"]["flow"] = [{"count": 1}, {"count": 1}, {"count": 2}]
     one["scenario"]["host"] = {"timestamps": False}
     one["summary"] = {"capacity_bps": 10_000_000}
     return one
+
+
+def test_fairness_over_time() -> None:
+    """Who has all by turns is fair in the end, and at no time before."""
+    one = three_flows() | {"flows": []}
+    one["scenario"]["sample"] = 0.5
+    times = [i / 2 for i in range(2, 19)]  # 1 s to 9 s
+    turns = [[2 * (i // 4) + min(i % 4, 2) for i in range(17)] for _ in range(2)]
+    turns[1] = [i - got for i, got in enumerate(turns[0])]
+    flows = [{"connections": [{"t": times, "received": got}]} for got in turns]
+    assert cwhstcp.jain_over(one, flows, 1) == pytest.approx(0.5)
+    assert cwhstcp.jain_over(one, flows, 2) == pytest.approx(1)
+    assert cwhstcp.jain_over(one, flows, 10) is None
 
 
 def test_fairness_of_what_is_compared() -> None:
@@ -608,6 +623,7 @@ def test_fairness_of_what_is_compared() -> None:
         "shares": [0.3, 0.1],
         "jain": 0.8,  # (3 + 1)^2 / 2 (9 + 1)
         "jain_windows": 1.0,
+        "jain_over": {},  # 0.9 s of measured time
         "background": {"share": 0.4, "loss": round(4 / 2004, 8)},
     }
 

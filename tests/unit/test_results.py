@@ -196,6 +196,12 @@ def test_cwhstcp_fig7() -> None:
     assert others.keys() == {"hstcp", "scalable", "reno", "bic", "htcp", "cubic", "bbr"}
     for case in ("hstcp", "scalable", "reno"):
         assert ours > jain(others[case]) + 0.1
+        for seconds in ("1", "10"):
+            over = [
+                mean(run["observed"]["jain_over"][seconds] for run in runs)
+                for runs in (cwhstcp.buffers()["30 ms, rtt=min"], others[case])
+            ]
+            assert over[0] > over[1] + 0.1
 
 
 @pytest.mark.parametrize("name", ["cwhstcp-burst-alone", "cwhstcp-burst-blocks"])
