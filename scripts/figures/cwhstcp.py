@@ -62,7 +62,8 @@ def jain_over(run: Json, flows: list[Json], seconds: int) -> float | None:
         columns = zip(one["t"], one["received"], strict=True)
         counts = [count for t, count in columns if t >= warm(run)][::step]
         got.append([after - before for before, after in pairwise(counts)])
-    return mean(result.jain(each) or 0 for each in zip(*got, strict=False)) if got[0] else None
+    each = [list(window) for window in zip(*got, strict=False)]
+    return mean(result.jain(shares) or 0 for shares in each) if each else None
 
 
 def burst_queue(run: Json) -> tuple[float, float]:
