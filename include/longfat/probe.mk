@@ -2,11 +2,12 @@
 #
 # What this kernel's headers offer, found by looking into them and never by the
 # version number: distributions carry changes back.  Each finding becomes one
-# define, and include/longfat/compat.h is the only file that reads them.
+# define, and only include/longfat/compat.h and control.h read them.
 #
 #	$(call lf-probe,DEFINE,word,header below include/)
 lf-probe = $(if $(shell grep -qw '$(2)' $(srctree)/include/$(3) && echo y),-D$(1))
 
 lf-probes-y := \
 	$(call lf-probe,LF_HAVE_SND_CWND,tcp_snd_cwnd_set,net/tcp.h) \
-	$(call lf-probe,LF_HAVE_TX_START,cwnd_event_tx_start,net/tcp.h)
+	$(call lf-probe,LF_HAVE_TX_START,cwnd_event_tx_start,net/tcp.h) \
+	$(call lf-probe,LF_HAVE_CONG_CONTROL_ACK,u32 ack. int flag. const struct rate_sample,net/tcp.h)
