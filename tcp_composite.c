@@ -1,0 +1,896 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Composite: N virtual streams in one connection
+ *
+ * Elder: "Applying Techniques of Application Layer Striping to Improve the
+ * Utilization of a Single TCP Connection", MSc thesis, University of North
+ * Carolina, 2009.  Section and figure numbers below are the thesis's.
+ *
+ * The idea.  N parallel connections take N shares of a link, fill it sooner and
+ * swing less than one.  A composite connection has their windows without being
+ * N: each of N virtual streams is a creditor, and the composite window W is the
+ * sum of the credit that they extend (section IV):
+ *
+ *	W = w_1 + w_2 + ... + w_N
+ *
+ * What happens to a packet is an event, a distribution function deals it to one
+ * of the streams, and the stream changes its credit as Reno would (Fig. 5):
+ *
+ *	SUCCESS, delivered	slow start: w += 1, else w += 1/w
+ *	LOSS			ssthresh = w / 2, w = ssthresh
+ *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
+ *
+ * Every lost packet is an event of its own, and a stream backs off at most once
+ * per round trip: a LOSS dealt to a stream that has backed off, and has not yet
+ * seen a packet delivered that was sent since, is absorbed.  Those two rules are
+ * what makes the share N's: one event per recovery leaves N - 1 streams untouched
+ * however many packets an overflow took, one event per packet without the second
+ * rule takes W to nothing.
+ *
+ * Successes are dealt in turns.  A stream whose turn it is gets as many as its
+ * window has packets, one round trip's worth, and then it is another's turn; so N
+ * turns take W packets, one round trip, and each stream has grown by one packet.
+ * An ACK touches the stream whose turn it is and the sum; it costs the same for
+ * 1 stream and for 64, and over time there is one turn for w packets.  Its
+ * arithmetic is include/longfat/growth.h's, exact under stretch ACKs.
+ *
+ * The distribution function (deal=):
+ *
+ *	lottery		tickets by how long ago a stream was chosen, as a rank r,
+ *			1 to N: N + 2 r, so N + 2 for the last one chosen and
+ *			3 N for the one longest ago
+ *	random		all alike
+ *	round-robin	one after the other
+ *	minority	three of four losses go to a quarter of the streams; they
+ *			pay, and never have much (end of section IV)
+ *
+ * SUCCESS and LOSS have a lottery each, with its own memory.
+ *
+ * The congestion window is W but for three things:
+ *
+ *	above W		it comes down to W by one packet for two delivered (PRR
+ *			for a half), so sending slows down and does not stop
+ *	below W		after loss of many, timeout or idle it comes up by one
+ *			for each delivered (slow start); no stream grows while
+ *			it is an eighth below or more
+ *	lost packets	are taken off it
+ *
+ * So no acknowledgment lets out more than twice what it acknowledges, and there
+ * is no flood after recovery (Figs. 7 to 12).  The window is paced out (section
+ * VIII), through fq or TCP's own timer, at pacing=500 percent of W / RTT, and 200
+ * in slow start: that bounds bursts, and acknowledgments are the clock.  Close to
+ * 100 percent one evenly spaced flow meets a full queue less often than N flows
+ * do, and its share is more than N's.
+ *
+ * Differences from the thesis
+ *
+ *  1. Which packets are lost, and their retransmission, is the kernel's business
+ *     (SACK, RACK, TLP).  The sender's operating mode, the warp sequence and the
+ *     custom timer, and with them the rule of one loss per recovery, are gone.
+ *  2. A timeout is a SEVERE_LOSS for each packet that it takes for lost, not one
+ *     for all: if everything is lost, every stream pays.
+ *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
+ *     that backed off does not grow until its round trip is over.
+ *  4. The window never exceeds W, and begins as the kernel's initial one; the
+ *     thesis keeps N initial windows at least.
+ *  5. A stream with two packets goes on with one after a loss.  One with one packet
+ *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
+ *     before it had two packets: what timeouts are to such a sender.  So W has no
+ *     lower end of N; the window is never below 1.
+ *  6. An ECN mark does not say how many packets were marked: each stream takes it
+ *     for its own, once per round trip, also in recovery, where the kernel ignores
+ *     it.  A loss that a tail loss probe repaired is one LOSS.
+ *  7. A spurious loss event is undone for the streams that paid for it, to within
+ *     one packet each.
+ *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
+ *     (include/longfat/hstcp.h).
+ *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
+ *     known when the connection starts, 1 to 64; 1 where none is.  Growth in
+ *     packets per second is then the same on short paths and on long ones.
+ *
+ * Notes.  composite-4 to composite-64 are the same with that many streams.
+ * Parameters are taken when a connection starts (or selects one of the names) and
+ * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
+ * connection; without it there is one stream.  Trace event: longfat:composite.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/mm.h>
+#include <linux/overflow.h>
+#include <linux/prandom.h>
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+#include <longfat/avoidance.h>
+#include <longfat/control.h>
+#include <longfat/growth.h>
+#include <longfat/hstcp.h>
+#include <longfat/pacing.h>
+#include <longfat/params.h>
+
+/* Why a trace event was emitted. */
+enum composite_reason {
+	COMPOSITE_INIT,		/* the connection started or selected us */
+	COMPOSITE_SUCCESS,	/* it is this stream's turn to grow */
+	COMPOSITE_DECREASE,	/* this stream backed off */
+	COMPOSITE_ABSORBED,	/* this stream had, in this round trip */
+	COMPOSITE_SEVERE,	/* this stream collapsed, by timeout */
+	COMPOSITE_UNDO,		/* the streams that backed off did so in vain */
+	COMPOSITE_IDLE,		/* sending again after a pause */
+};
+
+#define LF_TRACE_NAME		composite
+#define LF_TRACE_REASONS						\
+	{ COMPOSITE_INIT, "init" }, { COMPOSITE_SUCCESS, "success" },	\
+	{ COMPOSITE_DECREASE, "decrease" },				\
+	{ COMPOSITE_ABSORBED, "absorbed" }, { COMPOSITE_SEVERE, "severe" }, \
+	{ COMPOSITE_UNDO, "undo" }, { COMPOSITE_IDLE, "idle" }
+/*
+ * cwnd is W.  The stream that the event was dealt to, from 0, and its window; the
+ * number of streams, and of those in slow start.
+ */
+#define LF_TRACE_FIELDS(F)						\
+	F(u32, stream) F(u32, window) F(u32, streams) F(u32, slow)
+#define CREATE_TRACE_POINTS
+#include <longfat/trace.h>
+
+enum composite_deal {
+	COMPOSITE_LOTTERY, COMPOSITE_RANDOM, COMPOSITE_ROUND_ROBIN,
+	COMPOSITE_MINORITY
+};
+
+enum composite_algorithm { COMPOSITE_RENO, COMPOSITE_HSTCP };
+
+LF_PARAM_UINT(streams, 8, 0, 64,
+	      "N of plain composite; 0: from the path's RTT");
+LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
+	      "lottery", "random", "round-robin", "minority");
+LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
+	      "reno", "hstcp");
+LF_PARAM_UINT(pacing, 500, 100, 1000,
+	      "rate in percent of the window per round trip");
+LF_PARAM_UINT(seed, 0, 0, 4294967295,
+	      "of the dealing, the same for each connection; 0: random");
+
+#define COMPOSITE_MAX	64U
+
+/* streams=0: one stream for so much of the minimum RTT, microseconds. */
+static const u32 composite_rtt_us = 8000;
+
+/* Losses for each stream at once that leave none untouched, but for 1 in 3000. */
+static const u32 composite_enough = 16;
+
+/* Kinds of events that are dealt independently of each other. */
+enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
+
+/* Pacing in slow start, percent at most: as the kernel's own. */
+static const u32 composite_slow_pacing = 200;
+
+/* A creditor.  Windows are packets. */
+struct composite_stream {
+	u64	credit;		/* growth owed, see lf_grow() */
+	u32	cwnd;		/* 0: silent */
+	u32	ssthresh;	/* >= 2 */
+	u32	prior_cwnd;	/* both, when it first backed off in @episode */
+	u32	prior_ssthresh;
+	u32	mark;		/* tp->delivered when it backed off */
+	u16	episode;
+	u8	resting : 1;	/* it did, and @mark may not be behind us yet */
+	u8	backoff : 3;	/* times it was silent in sequence */
+	u8	silent;		/* turns to sit out */
+};
+
+/* The streams of one connection and who gets an event. */
+struct composite_book {
+	struct rnd_state rnd;
+	/* the streams in the order in which they were last chosen */
+	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
+	struct composite_stream streams[];
+};
+
+struct composite {
+	struct composite_book *book;	/* NULL: one stream, this one */
+	struct composite_stream one;
+	u32	sum;		/* W, of all streams' cwnd */
+	u32	turn;		/* successes left of this turn */
+	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
+	u32	lost;		/*   that have been dealt with */
+	u32	marked;
+	u32	sent;		/* delivered when the last packet acknowledged
+				 *   was sent
+				 */
+	u32	mark_end;	/* delivered when the streams took a mark */
+	u32	rest_end;	/* delivered when a stream last backed off */
+	u32	prior_cwnd;	/* window when this loss event began */
+	u32	mss;		/* bytes; what the windows count */
+	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	u16	episode;	/* loss events */
+	u16	pacing;		/* parameter of this connection, percent */
+	u8	n;		/* streams; 0: ->init was never called */
+	u8	at;		/* whose turn it is */
+	u8	slow;		/* streams in slow start */
+	u8	half : 1;	/* packets delivered, odd one of two */
+	u8	resting : 1;	/* any stream may be */
+	u8	deal;		/* parameters of this connection */
+	u8	algorithm;
+};
+
+/* --- the streams' algorithm ---------------------------------------------- */
+
+/* What a stream does in congestion avoidance; slow start is everyone's. */
+struct composite_rules {
+	/* growth that holds at window @w, and up to where */
+	void	(*rule)(struct lf_hstcp *rule, u32 w);
+	/* window after a loss event at window @w, >= 2 */
+	u32	(*decrease)(u32 w);
+};
+
+static void composite_reno_rule(struct lf_hstcp *rule, u32 w)
+{
+	rule->floor = 0;
+	rule->stop = U32_MAX;
+	rule->a = LF_RATE_ONE;
+}
+
+static u32 composite_reno_decrease(u32 w)
+{
+	return max(w / 2, 2U);
+}
+
+static const struct composite_rules composite_rules[] = {
+	[COMPOSITE_RENO] = { composite_reno_rule, composite_reno_decrease },
+	[COMPOSITE_HSTCP] = { lf_hstcp_rule, lf_hstcp_decrease },
+};
+
+/* Let stream @s have @n successes.  Below 2 packets it is in slow start. */
+static void composite_grow(const struct composite_rules *algorithm,
+			   struct composite_stream *s, u32 n)
+{
+	struct lf_hstcp rule;
+
+	if (s->cwnd < s->ssthresh) {
+		u32 slow = min(n, s->ssthresh - s->cwnd);
+
+		s->cwnd += slow;
+		n -= slow;
+	}
+	while (n) {
+		algorithm->rule(&rule, s->cwnd);
+		n = lf_grow(&s->cwnd, &s->credit, n, rule.a, rule.stop);
+	}
+}
+
+/* --- distribution -------------------------------------------------------- */
+
+/* Uniform in 0 .. @n - 1, with an error of n / 2^32. */
+static u32 composite_below(struct rnd_state *rnd, u32 n)
+{
+	return (u64)prandom_u32_state(rnd) * n >> 32;
+}
+
+/*
+ * Who holds ticket @u, where the one with rank r has r of them: the r for which
+ * r (r - 1) / 2 <= u < r (r + 1) / 2.
+ */
+static u32 composite_rank(u32 u)
+{
+	return (1 + int_sqrt(1 + 8 * u)) / 2;
+}
+
+/*
+ * Who wins the lottery among @n, as a position, 0 is the one longest ago.  Of
+ * n (2 n + 1) tickets the first n^2 are for all alike, the rest 2 r for rank r.
+ */
+static u32 composite_win(u32 u, u32 n)
+{
+	if (u < n * n)
+		return u / n;
+	return n - composite_rank((u - n * n) / 2);
+}
+
+/* Position @at of @order is chosen: it goes to the end.  n <= 64 bytes move. */
+static u8 composite_choose(u8 *order, u32 n, u32 at)
+{
+	u8 chosen = order[at];
+
+	memmove(order + at, order + at + 1, n - 1 - at);
+	order[n - 1] = chosen;
+	return chosen;
+}
+
+/* The stream that gets the next event. */
+static u8 composite_pick(struct composite_book *book, u32 n,
+			 enum composite_deal deal, enum composite_kind kind)
+{
+	u8 *order = book->order[kind];
+	u32 few = max(n / 4, 1U), ticket;
+
+	switch (deal) {
+	case COMPOSITE_LOTTERY:
+		ticket = composite_below(&book->rnd, n * (2 * n + 1));
+		return composite_choose(order, n, composite_win(ticket, n));
+	case COMPOSITE_RANDOM:
+		return composite_below(&book->rnd, n);
+	case COMPOSITE_ROUND_ROBIN:
+		break;
+	case COMPOSITE_MINORITY:
+		if (kind == COMPOSITE_GOOD)
+			break;
+		if (composite_below(&book->rnd, 4))
+			return composite_below(&book->rnd, few);
+		return few + composite_below(&book->rnd, n - few);
+	}
+	return composite_choose(order, n, 0);
+}
+
+/* --- the economy --------------------------------------------------------- */
+
+static struct composite_stream *composite_stream(struct composite *ca, u32 i)
+{
+	return ca->book ? &ca->book->streams[i] : &ca->one;
+}
+
+static u8 composite_deal(struct composite *ca, enum composite_kind kind)
+{
+	return ca->book ? composite_pick(ca->book, ca->n, ca->deal, kind) : 0;
+}
+
+static void composite_trace(const struct sock *sk, enum composite_reason why,
+			    u32 i)
+{
+	struct composite *ca = inet_csk_ca(sk);
+
+	trace_composite(sk, why, ca->sum, i, composite_stream(ca, i)->cwnd,
+			ca->n, ca->slow);
+}
+
+/* Take a stream's credit out of the sum, or put it in, before and after change. */
+static void composite_take(struct composite *ca, struct composite_stream *s)
+{
+	ca->sum -= s->cwnd;
+	ca->slow -= s->cwnd < s->ssthresh;
+}
+
+static void composite_put(struct composite *ca, struct composite_stream *s)
+{
+	ca->sum += s->cwnd;
+	ca->slow += s->cwnd < s->ssthresh;
+}
+
+/* Has it backed off, and no packet sent since then was delivered? */
+static bool composite_resting(const struct composite *ca,
+			      const struct composite_stream *s)
+{
+	return s->resting && before(ca->sent, s->mark);
+}
+
+/*
+ * Is a loss that is found now of a packet sent before it backed off?  What is found
+ * lost was sent after what the last acknowledgment told of, or up to @reordering
+ * packets before, which is no more than a window.
+ */
+static bool composite_paid(const struct composite *ca,
+			   struct composite_stream *s, u32 reordering)
+{
+	reordering = min(reordering, max(ca->sum, 3U));
+	if (s->resting && !before(ca->sent, s->mark + reordering))
+		s->resting = 0;
+	return s->resting;
+}
+
+/* All rests are over, and must not seem to begin again when counters wrap. */
+static void composite_rested(struct composite *ca)
+{
+	u32 i;
+
+	if (!before(ca->sent, ca->mark_end))
+		ca->mark_end = ca->sent;
+	if (likely(!ca->resting) ||
+	    before(ca->sent, ca->rest_end + max(ca->sum, 3U)))
+		return;
+	for (i = 0; i < ca->n; i++)
+		composite_stream(ca, i)->resting = 0;
+	ca->resting = 0;
+}
+
+/* A LOSS or SEVERE_LOSS for stream @i. */
+static void composite_lose(struct sock *sk, u32 i, bool severe)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct composite_stream *s = composite_stream(ca, i);
+	bool again = composite_paid(ca, s, tcp_sk(sk)->reordering);
+
+	/* A timeout takes a stream down to one packet, and not to none. */
+	if (again && (!severe || s->cwnd <= 1)) {
+		composite_trace(sk, COMPOSITE_ABSORBED, i);
+		return;
+	}
+	composite_take(ca, s);
+	if (s->episode != ca->episode) {
+		s->episode = ca->episode;
+		s->prior_cwnd = s->cwnd;
+		s->prior_ssthresh = s->ssthresh;
+	}
+	if (!again)
+		s->ssthresh = s->cwnd <= 2 ? 2 :
+			composite_rules[ca->algorithm].decrease(s->cwnd);
+	if (s->cwnd == 1) {
+		s->silent = BIT(s->backoff);
+		s->backoff = min(s->backoff + 1, 6);
+	}
+	if (s->cwnd <= 2 || severe)
+		s->cwnd = s->cwnd > 1;
+	else
+		s->cwnd = min(s->cwnd, s->ssthresh);
+	s->credit = 0;
+	s->mark = tcp_sk(sk)->delivered;
+	s->resting = 1;
+	ca->rest_end = s->mark;
+	ca->resting = 1;
+	composite_put(ca, s);
+	if (i == ca->at)
+		ca->turn = min(ca->turn, s->cwnd);
+	composite_trace(sk, severe ? COMPOSITE_SEVERE : COMPOSITE_DECREASE, i);
+}
+
+/* Deal @lost packets. */
+static void composite_losses(struct sock *sk, u32 lost, bool severe)
+{
+	struct composite *ca = inet_csk_ca(sk);
+
+	/* With more than that all of them have backed off, and absorb it. */
+	lost = min(lost, composite_enough * ca->n);
+	while (lost--)
+		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), severe);
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+}
+
+/* Packets were marked: a LOSS for every stream. */
+static void composite_mark(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	u32 i;
+
+	for (i = 0; i < ca->n; i++)
+		composite_lose(sk, i, false);
+	ca->mark_end = tcp_sk(sk)->delivered;
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+}
+
+/* Deal @acked packets. */
+static void composite_successes(struct sock *sk, u32 acked)
+{
+	struct composite *ca = inet_csk_ca(sk);
+
+	while (acked) {
+		struct composite_stream *s;
+		u32 n;
+
+		if (!ca->turn) {
+			ca->at = composite_deal(ca, COMPOSITE_GOOD);
+			s = composite_stream(ca, ca->at);
+			ca->turn = max(s->cwnd, 1U);
+			if (!s->cwnd && s->silent) {
+				s->silent--;
+				ca->turn = 0;
+				acked--;
+				continue;
+			}
+			composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+		}
+		s = composite_stream(ca, ca->at);
+		n = min(acked, ca->turn);
+		ca->turn -= n;
+		acked -= n;
+		if (composite_resting(ca, s))
+			continue;
+		composite_take(ca, s);
+		composite_grow(&composite_rules[ca->algorithm], s, n);
+		if (s->cwnd > 1)
+			s->backoff = 0;
+		composite_put(ca, s);
+	}
+}
+
+/* --- the window ---------------------------------------------------------- */
+
+/*
+ * The window that follows @cwnd when @acked packets were delivered and @lost
+ * ones left the network otherwise.
+ */
+static u32 composite_window(struct composite *ca, u32 cwnd, u32 acked, u32 lost)
+{
+	u32 target = max(ca->sum, 1U);
+
+	cwnd = cwnd > lost ? cwnd - lost : 1;
+	if (cwnd <= target) {
+		ca->half = 0;
+		return min_t(u64, (u64)cwnd + acked, target);
+	}
+	acked += ca->half;
+	ca->half = acked & 1;
+	return max_t(s64, (s64)cwnd - acked / 2, target);
+}
+
+/*
+ * Is W what limits the sender?  As tcp_is_cwnd_limited(), for a window @cwnd that
+ * follows W, and of which @lost packets are lost.
+ */
+static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
+{
+	const struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (cwnd >= tp->snd_cwnd_clamp ||
+	    cwnd - min(cwnd, lost) < ca->sum - ca->sum / 8)
+		return false;
+	return tp->is_cwnd_limited ||
+	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
+}
+
+static void composite_pace(struct sock *sk)
+{
+	const struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp), percent = ca->pacing;
+	u64 rate;
+
+	if (!tp->srtt_us)
+		return;
+	if (2 * ca->slow > ca->n || cwnd < ca->sum / 2)
+		percent = min(percent, composite_slow_pacing);
+	/* 2^53 bytes/s are more than enough, and pacing is at most 1000. */
+	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
+			      tp->srtt_us);
+	rate = min_t(u64, rate, BIT_ULL(53)) * percent;
+	lf_set_pacing_rate(sk, div_u64(rate, 100));
+}
+
+static void composite_set_window(struct sock *sk, u32 cwnd)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
+}
+
+/*
+ * MTU probing made packets larger, and the window smaller in proportion: so with
+ * the streams.
+ */
+static void composite_rescale(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	u32 mss = tcp_sk(sk)->mss_cache, i;
+
+	if (ca->mss && mss > ca->mss) {
+		for (i = 0; i < ca->n; i++) {
+			struct composite_stream *s = composite_stream(ca, i);
+
+			composite_take(ca, s);
+			s->cwnd = div_u64((u64)s->cwnd * ca->mss, mss);
+			s->prior_cwnd = div_u64((u64)s->prior_cwnd * ca->mss,
+						mss);
+			composite_put(ca, s);
+		}
+	}
+	ca->mss = mss;
+}
+
+/* --- hooks -------------------------------------------------------------- */
+
+/* Streams for a minimum RTT; ~0 means that there is no sample yet. */
+static u32 composite_streams_for(u32 min_rtt_us)
+{
+	if (min_rtt_us == ~0U)
+		return 1;
+	return clamp_t(u32, DIV_ROUND_UP_ULL(min_rtt_us, composite_rtt_us), 1,
+		       COMPOSITE_MAX);
+}
+
+/* Begin with @n streams in @book, or one without; they share the window. */
+static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct composite *ca = inet_csk_ca(sk);
+	u32 w = tcp_snd_cwnd(tp), seed = lf_param(seed), i;
+
+	memset(ca, 0, sizeof(*ca));
+	ca->book = book;
+	ca->n = book ? n : 1;
+	ca->deal = lf_param(deal);
+	ca->algorithm = lf_param(algorithm);
+	ca->pacing = lf_param(pacing);
+	ca->delivered = tp->delivered;
+	ca->sent = tp->delivered - 1;
+	ca->mark_end = ca->sent;
+	ca->lost = tp->lost;
+	ca->marked = tp->delivered_ce;
+	ca->mss = tp->mss_cache;
+	ca->restarted = tp->lsndtime;
+	if (book)
+		prandom_seed_state(&book->rnd, seed ? seed : get_random_u32());
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		if (book) {
+			book->order[COMPOSITE_GOOD][i] = i;
+			book->order[COMPOSITE_BAD][i] = i;
+		}
+		s->cwnd = max(w / ca->n + (i < w % ca->n), 1U);
+		s->ssthresh = tp->snd_ssthresh;
+		if (s->ssthresh < TCP_INFINITE_SSTHRESH)
+			s->ssthresh = max(tp->snd_ssthresh / ca->n, 2U);
+		composite_put(ca, s);
+	}
+	composite_trace(sk, COMPOSITE_INIT, 0);
+}
+
+static u32 composite_wanted(const struct sock *sk);
+
+static void composite_init(struct sock *sk)
+{
+	struct composite_book *book = NULL;
+	u32 n = composite_wanted(sk);
+
+	/* Without memory it is one stream: slower, and nobody's loss. */
+	if (n > 1)
+		book = kzalloc(struct_size(book, streams, n),
+			       GFP_ATOMIC | __GFP_NOWARN);
+	composite_begin(sk, book, n);
+	lf_need_pacing(sk);
+	composite_pace(sk);
+}
+
+/* Also without ->init before it, and twice. */
+static void composite_release(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+
+	kfree(ca->book);
+	memset(ca, 0, sizeof(*ca));
+}
+
+static void composite_control(struct sock *sk, const struct rate_sample *rs)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	/* After a SYN with data the kernel takes one delivery back. */
+	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
+	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 lost = max_t(s32, tp->lost - ca->lost, 0);
+
+	/* The answer to a SYN with data comes before ->init: zeroed state. */
+	if (unlikely(!ca->n))
+		return;
+	ca->delivered = tp->delivered;
+	ca->lost = tp->lost;
+	if (unlikely(tp->mss_cache != ca->mss))
+		composite_rescale(sk);
+	if (unlikely(lost))
+		composite_losses(sk, lost, false);
+	if (unlikely(tp->delivered_ce != ca->marked)) {
+		/* Recovery can be for long, and there is no CWR in it. */
+		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+		    !before(ca->sent, ca->mark_end))
+			composite_mark(sk);
+		ca->marked = tp->delivered_ce;
+	}
+	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
+		ca->sent = rs->prior_delivered;
+	composite_rested(ca);
+	if (composite_limited(sk, cwnd, lost))
+		composite_successes(sk, acked);
+	composite_set_window(sk, composite_window(ca, cwnd, acked, lost));
+	composite_pace(sk);
+}
+
+/*
+ * A loss event begins.  What it is, and what was lost, is known a little later:
+ * ->set_state or ->cong_control.
+ */
+static u32 composite_ssthresh(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
+
+	/* A lost SYN is a loss before ->init: zeroed state. */
+	if (!ca->n)
+		return max(cwnd / 2, 2U);
+	ca->episode++;
+	ca->prior_cwnd = cwnd;
+	return max(ca->sum, 2U);
+}
+
+static void composite_set_state(struct sock *sk, u8 state)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 lost = max_t(s32, tp->lost - ca->lost, 0), cwnd = tcp_snd_cwnd(tp);
+
+	if (!ca->n)
+		return;
+	if (state == TCP_CA_Loss) {
+		ca->lost = tp->lost;
+		/*
+		 * A timeout leaves a window of what is in flight and one packet.
+		 * Otherwise a path became narrower, or an MTU probe failed, and
+		 * what was too large for it is sent again: no congestion.
+		 */
+		if (cwnd == tcp_packets_in_flight(tp) + 1)
+			composite_losses(sk, max(lost, 1U), true);
+	} else if (state == TCP_CA_Recovery && lost) {
+		/* Also by a timer, where no acknowledgment follows. */
+		ca->lost = tp->lost;
+		composite_losses(sk, lost, false);
+		composite_set_window(sk, composite_window(ca, cwnd, 0, lost));
+		composite_pace(sk);
+	} else if (state == TCP_CA_CWR && tp->delivered_ce != ca->marked) {
+		composite_mark(sk);
+	} else if (state == TCP_CA_CWR) {
+		composite_losses(sk, 1, false);
+	}
+}
+
+/* The loss event was spurious: what the streams paid comes back. */
+static u32 composite_undo_cwnd(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp), i;
+
+	if (!ca->n)
+		return cwnd;
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		if (s->episode != ca->episode)
+			continue;
+		composite_take(ca, s);
+		s->cwnd = max(s->cwnd, s->prior_cwnd);
+		s->ssthresh = max(s->ssthresh, s->prior_ssthresh);
+		s->resting = 0;
+		composite_put(ca, s);
+	}
+	/* Another loss event, and nothing to be undone in it yet. */
+	ca->episode++;
+	ca->lost = tp->lost;
+	composite_trace(sk, COMPOSITE_UNDO, ca->at);
+	return max(cwnd, min(ca->sum, ca->prior_cwnd));
+}
+
+/*
+ * After a pause each stream restarts as a Reno sender would, RFC 2861: a half for
+ * each timeout that passed, remembering three quarters.  The kernel leaves that to
+ * those who have ->cong_control, and says that sending starts, CA_EVENT_TX_START,
+ * when the first burst has its size already; so this comes before each
+ * transmission, and what counts is the last one before.
+ */
+static void composite_restart(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
+	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, least, i;
+
+	if (!ca->n || idle <= rto || tp->lsndtime == ca->restarted ||
+	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+		return;
+	ca->restarted = tp->lsndtime;
+	halves = min(idle / rto, 31U);
+	least = max_t(u32, TCP_INIT_CWND / ca->n, 1);
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		composite_take(ca, s);
+		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
+		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, least));
+		composite_put(ca, s);
+	}
+	composite_set_window(sk, max_t(u32, cwnd >> halves,
+				       min_t(u32, cwnd, TCP_INIT_CWND)));
+	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
+	ca->turn = 0;
+	composite_pace(sk);
+	composite_trace(sk, COMPOSITE_IDLE, ca->at);
+}
+
+/* Comes before each transmission. */
+static u32 composite_min_tso_segs(struct sock *sk)
+{
+	/* An MTU probe leaves before this is asked. */
+	if (tcp_sk(sk)->packets_out <= 1)
+		composite_restart(sk);
+	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+}
+
+LF_DEFINE_CONG_CONTROL(composite)
+
+/* --- registration ------------------------------------------------------- */
+
+static const struct tcp_congestion_ops composite_hooks = {
+	.init		= composite_init,
+	.release	= composite_release,
+	.cong_control	= composite_cong_control,
+	.ssthresh	= composite_ssthresh,
+	.set_state	= composite_set_state,
+	.undo_cwnd	= composite_undo_cwnd,
+	.get_info	= lf_get_info,
+	.min_tso_segs	= composite_min_tso_segs,
+	.flags		= 0,	/* restricted: N shares by design */
+	.owner		= THIS_MODULE,
+};
+
+/* Names, and N in the same places; the hooks are filled in below. */
+static struct tcp_congestion_ops composite_ops[] __read_mostly = {
+	{
+		.name = "composite",
+	}, {
+		.name = "composite-4",
+	}, {
+		.name = "composite-8",
+	}, {
+		.name = "composite-16",
+	}, {
+		.name = "composite-32",
+	}, {
+		.name = "composite-64",
+	},
+};
+
+static const u8 composite_n[] = { 0, 4, 8, 16, 32, 64 };
+
+/* How many streams the connection is to have. */
+static u32 composite_wanted(const struct sock *sk)
+{
+	u32 n = composite_n[inet_csk(sk)->icsk_ca_ops - composite_ops];
+
+	if (!n)
+		n = lf_param(streams);
+	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
+}
+
+static void composite_unregister(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++)
+		if (composite_ops[i].owner)
+			tcp_unregister_congestion_control(&composite_ops[i]);
+}
+
+static int __init composite_register(void)
+{
+	int err = 0;
+	u32 i;
+
+	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
+	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
+	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {
+		struct tcp_congestion_ops ops = composite_hooks;
+
+		strscpy(ops.name, composite_ops[i].name, sizeof(ops.name));
+		composite_ops[i] = ops;
+		err = tcp_register_congestion_control(&composite_ops[i]);
+		if (err)
+			composite_ops[i].owner = NULL;
+	}
+	if (err)
+		composite_unregister();
+	return err;
+}
+
+module_init(composite_register);
+module_exit(composite_unregister);
+
+MODULE_ALIAS("tcp_composite-4");
+MODULE_ALIAS("tcp_composite-8");
+MODULE_ALIAS("tcp_composite-16");
+MODULE_ALIAS("tcp_composite-32");
+MODULE_ALIAS("tcp_composite-64");
+MODULE_AUTHOR("The longfat authors");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Composite: N virtual streams in one TCP connection");

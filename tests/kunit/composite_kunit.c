@@ -1,0 +1,1107 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Composite: the dealing, the economy, the window and the hooks of
+ * tcp_composite.c, which is made a part of this module so that its static
+ * functions can be called.
+ */
+
+#include "../../tcp_composite.c"
+
+#include <kunit/test.h>
+
+#include "sample.h"
+#include "sock.h"
+
+#define COMPOSITE_SEED	"1"
+
+static struct composite *composite_of(struct tcp_sock *tp)
+{
+	return inet_csk_ca((struct sock *)tp);
+}
+
+static void composite_test_release(void *tp)
+{
+	composite_release(tp);
+}
+
+/* Limited by its window of @cwnd, 100 ms, and composite_ops[@which] selected. */
+static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
+					    u32 which)
+{
+	struct tcp_sock *tp = lf_test_sock(test, cwnd, 100000);
+	struct sock *sk = (struct sock *)tp;
+
+	sock_net_set(sk, &init_net);
+	inet_csk(sk)->icsk_ca_ops = &composite_ops[which];
+	inet_csk(sk)->icsk_rto = HZ;
+	sk->sk_max_pacing_rate = ~0UL;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->srtt_us = 100000 << 3;
+	tp->mss_cache = 1448;
+	lf_test_set(test, "seed", COMPOSITE_SEED, 0);
+	composite_init(sk);
+	lf_test_set(test, "seed", "0", 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, composite_test_release,
+						  tp));
+	return tp;
+}
+
+/* The same with @n streams that deal by @deal, in congestion avoidance. */
+static struct tcp_sock *composite_test_streams(struct kunit *test, u32 cwnd,
+					       u32 n, enum composite_deal deal)
+{
+	struct tcp_sock *tp;
+	struct composite *ca;
+	char text[8];
+	u32 i;
+
+	scnprintf(text, sizeof(text), "%u", n);
+	lf_test_set(test, "streams", text, 0);
+	tp = composite_test_sock(test, cwnd, 0);
+	lf_test_set(test, "streams", "8", 0);
+	ca = composite_of(tp);
+	KUNIT_ASSERT_EQ(test, ca->n, n);
+	ca->deal = deal;
+	for (i = 0; i < n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		composite_take(ca, s);
+		s->ssthresh = 2;
+		composite_put(ca, s);
+	}
+	return tp;
+}
+
+/* Its state, where only that is of interest. */
+static struct composite *composite_test_book(struct kunit *test, u32 n,
+					     enum composite_deal deal)
+{
+	return composite_of(composite_test_streams(test, 10, n, deal));
+}
+
+/* An ACK that delivers @acked packets, sent when @sent had been delivered. */
+static void composite_test_ack(struct tcp_sock *tp, u32 acked, u32 lost,
+			       u32 sent)
+{
+	struct rate_sample rs = {
+		.prior_mstamp = 1, .prior_delivered = sent,
+	};
+
+	tp->delivered += acked;
+	tp->lost += lost;
+	composite_control((struct sock *)tp, &rs);
+}
+
+/* The books are in order. */
+static void composite_audit(struct kunit *test, struct tcp_sock *tp,
+			    const char *when)
+{
+	struct composite *ca = composite_of(tp);
+	u32 sum = 0, slow = 0, i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		KUNIT_ASSERT_GE_MSG(test, s->ssthresh, 2U, "%s", when);
+		sum += s->cwnd;
+		slow += s->cwnd < s->ssthresh;
+	}
+	KUNIT_ASSERT_EQ_MSG(test, ca->sum, sum, "%s", when);
+	KUNIT_ASSERT_EQ_MSG(test, ca->slow, slow, "%s", when);
+	KUNIT_ASSERT_GE_MSG(test, tcp_snd_cwnd(tp), 1U, "%s", when);
+	KUNIT_ASSERT_GE_MSG(test, tp->snd_ssthresh, 2U, "%s", when);
+	KUNIT_ASSERT_GT_MSG(test, ((struct sock *)tp)->sk_pacing_rate, 0UL,
+			    "%s", when);
+}
+
+/* --- distribution -------------------------------------------------------- */
+
+/* Who has been waiting for how long holds so many tickets, and there are no more. */
+static void composite_tickets(struct kunit *test)
+{
+	u32 n, u, at;
+
+	for (n = 2; n <= COMPOSITE_MAX; n++) {
+		u32 held[COMPOSITE_MAX] = {};
+
+		for (u = 0; u < n * (2 * n + 1); u++) {
+			at = composite_win(u, n);
+			KUNIT_ASSERT_LT(test, at, n);
+			held[at]++;
+		}
+		for (at = 0; at < n; at++)
+			KUNIT_ASSERT_EQ(test, held[at], n + 2 * (n - at));
+	}
+}
+
+/* How often each stream was chosen in @picks; and the order holds all of them. */
+static void composite_count(struct kunit *test, struct composite *ca,
+			    enum composite_kind kind, u32 picks, u32 *count)
+{
+	const u8 *order = ca->book->order[kind];
+	u64 seen = 0;
+	u32 i;
+
+	memset(count, 0, COMPOSITE_MAX * sizeof(*count));
+	for (i = 0; i < picks; i++) {
+		u32 chosen = composite_deal(ca, kind);
+
+		KUNIT_ASSERT_LT(test, chosen, (u32)ca->n);
+		count[chosen]++;
+	}
+	for (i = 0; i < ca->n; i++)
+		seen |= BIT_ULL(order[i]);
+	KUNIT_EXPECT_EQ(test, seen, GENMASK_ULL(ca->n - 1, 0));
+}
+
+/* Every stream gets its part, whatever N, for events of both kinds. */
+static void composite_deals_evenly(struct kunit *test)
+{
+	static const u8 all[] = { 2, 3, 4, 5, 8, 16, 31, 32, 64 };
+	u32 count[COMPOSITE_MAX], d, a, i, kind;
+
+	for (d = COMPOSITE_LOTTERY; d <= COMPOSITE_ROUND_ROBIN; d++) {
+		/* Six standard deviations of 1000 where it is random. */
+		u64 off = d == COMPOSITE_ROUND_ROBIN ? 0 : 190;
+
+		for (a = 0; a < ARRAY_SIZE(all); a++) {
+			struct composite *ca;
+
+			ca = composite_test_book(test, all[a], d);
+			for (kind = 0; kind < COMPOSITE_KINDS; kind++) {
+				composite_count(test, ca, kind, all[a] * 1000,
+						count);
+				for (i = 0; i < all[a]; i++)
+					KUNIT_EXPECT_LE(test,
+							lf_apart(count[i], 1000),
+							off);
+			}
+		}
+	}
+}
+
+/* The lottery favours who has waited: chosen again at once is rare. */
+static void composite_lottery_favours(struct kunit *test)
+{
+	struct composite *ca = composite_test_book(test, 8, COMPOSITE_LOTTERY);
+	u32 age[8] = {}, wins[8] = {}, picks = 136 * 600, i;
+	u8 before[8];
+
+	for (i = 0; i < picks; i++) {
+		u32 chosen, at;
+
+		memcpy(before, ca->book->order[COMPOSITE_BAD], 8);
+		chosen = composite_deal(ca, COMPOSITE_BAD);
+		for (at = 0; before[at] != chosen; at++)
+			;
+		wins[at]++;
+		age[chosen] = i;
+	}
+	/* 24 of 136 tickets for the one longest ago, 10 for the last. */
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_LE(test, lf_apart(wins[i], 600 * (24 - 2 * i)),
+				600ULL);
+	for (i = 0; i < 8; i++)
+		KUNIT_EXPECT_LT(test, picks - age[i], 200U);
+}
+
+/* Three of four losses to a quarter, successes to all alike. */
+static void composite_minority_pays(struct kunit *test)
+{
+	struct composite *ca = composite_test_book(test, 16, COMPOSITE_MINORITY);
+	u32 count[COMPOSITE_MAX], few = 0, i;
+
+	composite_count(test, ca, COMPOSITE_BAD, 16000, count);
+	for (i = 0; i < 4; i++)
+		few += count[i];
+	KUNIT_EXPECT_LE(test, lf_apart(few, 12000), 400ULL);
+	composite_count(test, ca, COMPOSITE_GOOD, 16000, count);
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_EQ(test, count[i], 1000U);
+}
+
+/* The same seed, the same dealing; another one, another. */
+static void composite_seed(struct kunit *test)
+{
+	struct composite *a = composite_test_book(test, 64, COMPOSITE_LOTTERY);
+	struct composite *b = composite_test_book(test, 64, COMPOSITE_LOTTERY);
+	u32 same = 0, i;
+
+	for (i = 0; i < 1000; i++)
+		KUNIT_ASSERT_EQ(test, composite_deal(a, COMPOSITE_BAD),
+				composite_deal(b, COMPOSITE_BAD));
+	prandom_seed_state(&b->book->rnd, 2);
+	for (i = 0; i < 1000; i++)
+		same += composite_deal(a, COMPOSITE_BAD) ==
+			composite_deal(b, COMPOSITE_BAD);
+	KUNIT_EXPECT_LT(test, same, 100U);
+}
+
+/* --- the economy --------------------------------------------------------- */
+
+/* One round trip of successes: every stream has one packet more. */
+static void composite_round_trip(struct kunit *test)
+{
+	static const u8 all[] = { 1, 2, 7, 16, 64 };
+	u32 a, i, round;
+
+	for (a = 0; a < ARRAY_SIZE(all); a++) {
+		u32 n = all[a];
+		struct tcp_sock *tp = composite_test_streams(test, 10 * n, n,
+							COMPOSITE_ROUND_ROBIN);
+		struct composite *ca = composite_of(tp);
+
+		for (round = 0; round < 100; round++)
+			composite_successes((struct sock *)tp, ca->sum);
+		KUNIT_EXPECT_EQ(test, ca->sum, 110 * n);
+		for (i = 0; i < n; i++)
+			KUNIT_EXPECT_EQ(test, composite_stream(ca, i)->cwnd,
+					110U);
+	}
+}
+
+/* Slow start: twice as much after one round trip. */
+static void composite_slow_start(struct kunit *test)
+{
+	u32 which;
+
+	for (which = 1; which < ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp = composite_test_sock(test, 640, which);
+		struct composite *ca = composite_of(tp);
+
+		ca->deal = COMPOSITE_ROUND_ROBIN;
+		KUNIT_EXPECT_EQ(test, ca->slow, ca->n);
+		composite_successes((struct sock *)tp, 640);
+		KUNIT_EXPECT_EQ(test, ca->sum, 1280U);
+		composite_successes((struct sock *)tp, 1280);
+		KUNIT_EXPECT_EQ(test, ca->sum, 2560U);
+	}
+}
+
+/* Stretch ACKs: the same streams in the end, however successes are bunched. */
+static void composite_stretch(struct kunit *test)
+{
+	enum composite_algorithm algorithm;
+	struct rnd_state rnd;
+	u32 n, i;
+
+	prandom_seed_state(&rnd, 1);
+	for (algorithm = 0; algorithm <= COMPOSITE_HSTCP; algorithm++) {
+		for (n = 1; n <= 64; n *= 4) {
+			struct tcp_sock *one, *many;
+			u32 left = 200000;
+
+			one = composite_test_streams(test, 400, n,
+						     COMPOSITE_LOTTERY);
+			many = composite_test_streams(test, 400, n,
+						      COMPOSITE_LOTTERY);
+			composite_of(one)->algorithm = algorithm;
+			composite_of(many)->algorithm = algorithm;
+			for (i = 0; i < left; i++)
+				composite_successes((struct sock *)one, 1);
+			while (left) {
+				u32 k = 1 + prandom_u32_state(&rnd) % 1000;
+
+				k = min(k, left);
+				composite_successes((struct sock *)many, k);
+				left -= k;
+			}
+			for (i = 0; i < n; i++) {
+				struct composite_stream *a, *b;
+
+				a = composite_stream(composite_of(one), i);
+				b = composite_stream(composite_of(many), i);
+				KUNIT_ASSERT_EQ(test, a->cwnd, b->cwnd);
+				KUNIT_ASSERT_EQ(test, a->credit, b->credit);
+			}
+			KUNIT_EXPECT_GT(test, composite_of(one)->sum, 400U);
+			composite_audit(test, many, "stretch");
+		}
+	}
+}
+
+/* One stream grows as the kernel's Reno does, packet for packet. */
+static void composite_one_is_reno(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 10, 1,
+						     COMPOSITE_LOTTERY);
+	struct tcp_sock *reno = lf_test_sock(test, 10, 100000);
+	struct composite *ca = composite_of(tp);
+	u32 i;
+
+	composite_take(ca, &ca->one);
+	ca->one.ssthresh = 50;
+	composite_put(ca, &ca->one);
+	reno->snd_ssthresh = 50;
+	for (i = 0; i < 100000; i++) {
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		tcp_reno_cong_avoid((struct sock *)reno, 0, 1);
+		KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp), tcp_snd_cwnd(reno));
+	}
+	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(tp), 400U);
+}
+
+/* A stream backs off once for all that is lost in one round trip. */
+static void composite_once_a_round_trip(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 1,
+						     COMPOSITE_LOTTERY);
+	struct composite *ca = composite_of(tp);
+	u32 mark;
+
+	composite_test_ack(tp, 1, 1, tp->delivered);
+	mark = tp->delivered;
+	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+	/* Sent before the decrease: absorbed. */
+	composite_test_ack(tp, 50, 20, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+	/* Found by the first packet sent after it, so sent before that. */
+	composite_test_ack(tp, 1, 1, mark);
+	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+	/* The packets before that one may be late. */
+	tp->reordering = 3;
+	composite_test_ack(tp, 1, 1, mark + 2);
+	composite_test_ack(tp, 1, 1, mark + 3);
+	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+	/* Sent after it: counts, and then not again. */
+	composite_test_ack(tp, 1, 1, mark + 4);
+	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
+	composite_test_ack(tp, 10, 5, mark + 10);
+	composite_test_ack(tp, 10, 5, mark + 20);
+	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
+}
+
+/* Each lost packet is dealt: so many streams back off, up to all. */
+static void composite_every_loss_counts(struct kunit *test)
+{
+	u32 lost;
+
+	for (lost = 0; lost <= 20; lost++) {
+		struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+							COMPOSITE_ROUND_ROBIN);
+
+		composite_losses((struct sock *)tp, lost, false);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum,
+				160 - 5 * min(lost, 16U));
+		composite_audit(test, tp, "loss");
+	}
+}
+
+/* What a stream does with a loss at every window. */
+static void composite_decreases(struct kunit *test)
+{
+	enum composite_algorithm algorithm;
+	u32 w;
+
+	for (algorithm = 0; algorithm <= COMPOSITE_HSTCP; algorithm++) {
+		for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 100, 9)) {
+			struct tcp_sock *tp = composite_test_streams(test, w, 1,
+							COMPOSITE_LOTTERY);
+			struct composite *ca = composite_of(tp);
+
+			ca->algorithm = algorithm;
+			composite_losses((struct sock *)tp, 1, false);
+			KUNIT_ASSERT_LE(test, ca->sum, w);
+			KUNIT_ASSERT_GE(test, ca->one.ssthresh, 2U);
+			KUNIT_ASSERT_LT(test, ca->sum, w);
+			if (w > 3 && algorithm == COMPOSITE_RENO)
+				KUNIT_ASSERT_EQ(test, ca->sum, w / 2);
+			composite_audit(test, tp, "decrease");
+			/* One more below that ends at none, and stays there. */
+			ca->one.resting = 0;
+			if (w <= 2)
+				composite_losses((struct sock *)tp, 1, false);
+			if (w <= 2)
+				KUNIT_ASSERT_EQ(test, ca->sum, 0U);
+			kunit_release_action(test, composite_test_release, tp);
+			kunit_kfree(test, tp);
+		}
+	}
+}
+
+/* Timeout: the streams whose packets were lost collapse, the others do not. */
+static void composite_timeouts(struct kunit *test)
+{
+	u32 lost, i;
+
+	for (lost = 1; lost <= 16; lost++) {
+		struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+							COMPOSITE_ROUND_ROBIN);
+		struct sock *sk = (struct sock *)tp;
+		u32 collapsed = 0;
+
+		tp->lost += lost;
+		composite_ssthresh(sk);
+		tcp_snd_cwnd_set(tp, 1);
+		composite_set_state(sk, TCP_CA_Loss);
+		for (i = 0; i < 16; i++)
+			collapsed += composite_stream(composite_of(tp),
+						      i)->cwnd == 1;
+		KUNIT_EXPECT_EQ(test, collapsed, lost);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 9 * lost);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+		composite_audit(test, tp, "timeout");
+		/* It comes up by slow start, and no stream grows meanwhile. */
+		for (i = 2; i <= 7 * (160 - 9 * lost) / 8; i++) {
+			composite_test_ack(tp, 1, 0, tp->delivered);
+			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp), i);
+		}
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 9 * lost);
+	}
+}
+
+/* Far more losses than streams: a timeout leaves each with a packet, not with none. */
+static void composite_timeout_of_all(struct kunit *test)
+{
+	static const u32 lost[] = { 64, 200, 1000, 100000 };
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(lost); i++) {
+		struct tcp_sock *tp = composite_test_streams(test, 640, 16,
+							     COMPOSITE_RANDOM);
+		struct sock *sk = (struct sock *)tp;
+
+		tp->lost += lost[i];
+		composite_ssthresh(sk);
+		tcp_snd_cwnd_set(tp, 1);
+		composite_set_state(sk, TCP_CA_Loss);
+		KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 16U);
+		if (lost[i] >= 200)
+			KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16U);
+		composite_audit(test, tp, "timeout of all");
+	}
+}
+
+/*
+ * The kernel's Loss state without a timeout: a path that became narrower, a failed
+ * MTU probe.  No window was taken, and no stream pays.
+ */
+static void composite_narrower_path(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_LOTTERY);
+	struct sock *sk = (struct sock *)tp;
+
+	tp->lost += 40;
+	tp->packets_out = 160;
+	tp->lost_out = 40;
+	composite_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160U);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 160U);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->lost, tp->lost);
+}
+
+/* Losses that a timer finds come off the window at once. */
+static void composite_loss_by_timer(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_ROUND_ROBIN);
+	struct sock *sk = (struct sock *)tp;
+
+	tp->lost += 8;
+	composite_ssthresh(sk);
+	composite_set_state(sk, TCP_CA_Recovery);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160U - 8 * 5);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 160U - 8);
+	/* And not once more with the next acknowledgment. */
+	composite_test_ack(tp, 2, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160U - 8 * 5);
+	composite_audit(test, tp, "timer");
+}
+
+/* A delivery that the kernel takes back, after a SYN with data, is none at all. */
+static void composite_delivered_less(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_LOTTERY);
+
+	tp->delivered--;
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160U);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 160U);
+}
+
+/* A rest is over after its round trip, however many packets come after it. */
+static void composite_rest_ends(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_ROUND_ROBIN);
+	struct composite *ca = composite_of(tp);
+	u32 i, mark;
+
+	composite_test_ack(tp, 0, 4, tp->delivered);
+	mark = tp->delivered;
+	composite_test_ack(tp, 1, 0, mark + 200);
+	tp->delivered += BIT(30);
+	composite_test_ack(tp, 1, 0, tp->delivered);
+	tp->delivered += BIT(30);
+	composite_test_ack(tp, 1, 0, tp->delivered);
+	tp->delivered += BIT(30);
+	composite_test_ack(tp, 1, 0, tp->delivered);
+	for (i = 0; i < 16; i++)
+		KUNIT_EXPECT_FALSE(test, composite_resting(ca, composite_stream(ca, i)));
+	KUNIT_EXPECT_FALSE(test, before(ca->sent, ca->mark_end));
+}
+
+/* However much reordering was seen: a window at most passes for old losses. */
+static void composite_reordering_bound(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 32, 4,
+						     COMPOSITE_ROUND_ROBIN);
+	struct composite *ca = composite_of(tp);
+	u32 w;
+
+	tp->reordering = 300;
+	composite_test_ack(tp, 0, 4, tp->delivered);
+	w = ca->sum;
+	KUNIT_ASSERT_EQ(test, w, 16U);
+	tp->delivered += 40;
+	ca->delivered = tp->delivered;
+	ca->sent = tp->delivered;
+	composite_test_ack(tp, 0, 4, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 8U);
+}
+
+/* All streams without credit: one packet at a time, and up from there. */
+static void composite_from_nothing(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 16, 16,
+						     COMPOSITE_LOTTERY);
+	struct composite *ca = composite_of(tp);
+	u32 i;
+
+	for (i = 0; i < 16; i++)
+		composite_lose((struct sock *)tp, i, false);
+	KUNIT_EXPECT_EQ(test, ca->sum, 0U);
+	composite_audit(test, tp, "nothing");
+	for (i = 0; i < 15; i++)
+		composite_test_ack(tp, 1, 0, tp->delivered);
+	KUNIT_EXPECT_GE(test, ca->sum, 1U);
+	for (i = 0; i < 100; i++)
+		composite_test_ack(tp, 1, 0, tp->delivered);
+	KUNIT_EXPECT_GE(test, ca->sum, 16U);
+	composite_audit(test, tp, "up");
+}
+
+/* A mark: all streams, once.  No mark: one. */
+static void composite_marks(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_LOTTERY);
+	struct sock *sk = (struct sock *)tp;
+
+	composite_ssthresh(sk);
+	composite_set_state(sk, TCP_CA_CWR);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 155U);
+	tp->delivered_ce++;
+	composite_ssthresh(sk);
+	composite_set_state(sk, TCP_CA_CWR);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
+	composite_set_state(sk, TCP_CA_CWR);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
+	composite_audit(test, tp, "mark");
+
+	/* In recovery too, once in a round trip. */
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	composite_test_ack(tp, 50, 0, tp->delivered);
+	composite_test_ack(tp, 50, 0, tp->delivered);
+	tp->delivered_ce++;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, composite_of(tp)->sum, 45U);
+	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 32U);
+	tp->delivered_ce++;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 32U);
+	composite_audit(test, tp, "mark in recovery");
+}
+
+/* Those that paid get it back, the others keep what they have. */
+static void composite_undone(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
+						     COMPOSITE_ROUND_ROBIN);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+
+	/* An earlier loss event, real. */
+	composite_ssthresh(sk);
+	composite_test_ack(tp, 1, 4, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 140U);
+	tcp_snd_cwnd_set(tp, 140);
+
+	composite_ssthresh(sk);
+	composite_test_ack(tp, 1, 6, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 110U);
+	/* Found lost by a timer, not dealt yet, spurious as well. */
+	tp->lost += 3;
+	KUNIT_EXPECT_EQ(test, composite_undo_cwnd(sk), 140U);
+	KUNIT_EXPECT_EQ(test, ca->sum, 140U);
+	composite_test_ack(tp, 1, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 140U);
+	composite_audit(test, tp, "undo");
+	/* Once. */
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, ca->sum, 140U);
+}
+
+/* Any sequence of events: the sum of the streams is the composite window. */
+static void composite_fuzz(struct kunit *test)
+{
+	struct rnd_state rnd;
+	u32 run, step;
+
+	prandom_seed_state(&rnd, 5);
+	for (run = 0; run < 200; run++) {
+		u32 n = 1 + prandom_u32_state(&rnd) % COMPOSITE_MAX;
+		struct tcp_sock *tp = composite_test_streams(test,
+			1 + prandom_u32_state(&rnd) % 1000, n, run % 4);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+
+		ca->algorithm = run / 4 % 2;
+		tp->delivered = prandom_u32_state(&rnd);
+		ca->delivered = tp->delivered;
+		ca->sent = tp->delivered;
+		tp->lost = prandom_u32_state(&rnd);
+		ca->lost = tp->lost;
+		for (step = 0; step < 500; step++) {
+			u32 what = prandom_u32_state(&rnd) % 64;
+			u32 k = prandom_u32_state(&rnd) % 100;
+			u32 cwnd = tcp_snd_cwnd(tp);
+			const char *when = "ack";
+
+			tp->is_cwnd_limited = what & 1;
+			tp->max_packets_out = cwnd / 2 + k;
+			if (what < 40) {
+				composite_test_ack(tp, k, 0, tp->delivered - k);
+				KUNIT_ASSERT_LE(test, tcp_snd_cwnd(tp),
+						max(cwnd, 1U) + k);
+			} else if (what < 52) {
+				when = "loss";
+				if (!(what % 3))
+					composite_ssthresh(sk);
+				composite_test_ack(tp, k, 1 + k % 9,
+						   tp->delivered - k);
+			} else if (what < 54) {
+				when = "timeout";
+				tp->lost += k;
+				composite_ssthresh(sk);
+				tcp_snd_cwnd_set(tp, 1);
+				composite_set_state(sk, TCP_CA_Loss);
+			} else if (what < 56) {
+				when = "mark";
+				tp->delivered_ce += what & 1;
+				composite_ssthresh(sk);
+				composite_set_state(sk, TCP_CA_CWR);
+			} else if (what < 59) {
+				when = "undo";
+				tcp_snd_cwnd_set(tp, composite_undo_cwnd(sk));
+			} else if (what < 61) {
+				when = "idle";
+				tp->lsndtime = tcp_jiffies32 - k * HZ;
+				composite_min_tso_segs(sk);
+			} else if (what < 62) {
+				when = "probe";
+				tp->mss_cache = 500 + 100 * k;
+				composite_test_ack(tp, k, 0, tp->delivered - k);
+			} else {
+				when = "clamp";
+				tp->snd_cwnd_clamp = what & 1 ? U32_MAX : k;
+				composite_test_ack(tp, k, 0, tp->delivered - k);
+			}
+			composite_audit(test, tp, when);
+		}
+		kunit_release_action(test, composite_test_release, tp);
+		kunit_kfree(test, tp);
+	}
+}
+
+/* --- the window ---------------------------------------------------------- */
+
+/* Between two acknowledgments: no faster than slow start, no stop either. */
+static void composite_windows(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
+						     COMPOSITE_LOTTERY);
+	struct composite *ca = composite_of(tp);
+	u32 w = 200, i;
+
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 100, 1, 0), 100U);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 50, 1, 0), 51U);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 50, 64, 0), 100U);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 50, 10, 20), 40U);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 5, 0, 20), 1U);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, U32_MAX, 0, 0), U32_MAX);
+	KUNIT_EXPECT_EQ(test, composite_window(ca, 10, U32_MAX, 0), 100U);
+	/* Down by one for two. */
+	for (i = 1; i <= 200; i++) {
+		w = composite_window(ca, w, 1, 0);
+		KUNIT_ASSERT_EQ(test, w, 200 - i / 2);
+	}
+	KUNIT_EXPECT_EQ(test, composite_window(ca, w, 1, 0), 100U);
+}
+
+/* The pacing rate: of the window, never 0, never above the socket's maximum. */
+static void composite_paced(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
+						     COMPOSITE_LOTTERY);
+	struct sock *sk = (struct sock *)tp;
+	u32 w, rtt;
+
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
+	composite_pace(sk);
+	/* 100 packets of 1448 bytes in 100 ms, five times. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 7240000UL);
+	composite_of(tp)->pacing = 100;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1448000UL);
+	/* More in flight than the window, on the way down. */
+	tp->packets_out = 200;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
+	tp->packets_out = 0;
+	composite_of(tp)->pacing = 1000;
+	/* Coming up to the streams' window: twice, not ten times. */
+	tcp_snd_cwnd_set(tp, 40);
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1158400UL);
+	for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 10, 2)) {
+		for (rtt = 1; rtt < U32_MAX / 16; rtt *= 10) {
+			tcp_snd_cwnd_set(tp, w);
+			tp->srtt_us = rtt << 3;
+			composite_pace(sk);
+			KUNIT_ASSERT_GT(test, sk->sk_pacing_rate, 0UL);
+		}
+	}
+	sk->sk_max_pacing_rate = 1000;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
+	/* No RTT known yet: what was set stays. */
+	tp->srtt_us = 0;
+	sk->sk_max_pacing_rate = 2000;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
+}
+
+/* --- hooks --------------------------------------------------------------- */
+
+/* Names have their N, and the window is shared among the streams. */
+static void composite_hook_init(struct kunit *test)
+{
+	static const u8 n[] = { 8, 4, 8, 16, 32, 64 };
+	u32 i, w;
+
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
+		for (w = 1; w < 1000; w += 7) {
+			struct tcp_sock *tp = composite_test_sock(test, w, i);
+
+			KUNIT_ASSERT_EQ(test, composite_of(tp)->n, n[i]);
+			KUNIT_ASSERT_EQ(test, composite_of(tp)->sum,
+					max_t(u32, w, n[i]));
+			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp), w);
+			composite_audit(test, tp, "init");
+		}
+	}
+}
+
+/* Selected in congestion avoidance, it goes on there. */
+static void composite_hook_switch(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 100, 2);
+	struct sock *sk = (struct sock *)tp;
+
+	composite_release(sk);
+	tp->snd_ssthresh = 80;
+	tp->delivered = U32_MAX - 10;
+	tp->lost = U32_MAX - 3;
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 100U);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->slow, 0U);
+	/* Over the end of the counters: 500 packets, five round trips. */
+	composite_test_ack(tp, 20, 0, tp->delivered);
+	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 104U);
+	composite_test_ack(tp, 1, 10, tp->delivered);
+	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 80U);
+	KUNIT_EXPECT_GT(test, composite_of(tp)->sum, 45U);
+	composite_audit(test, tp, "switch");
+}
+
+/* No memory: one stream, with all of the window. */
+static void composite_hook_no_memory(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 100, 5);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+
+	composite_release(sk);
+	composite_begin(sk, NULL, 64);
+	KUNIT_EXPECT_EQ(test, ca->n, 1U);
+	KUNIT_EXPECT_EQ(test, ca->sum, 100U);
+	composite_test_ack(tp, 10, 3, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+	composite_audit(test, tp, "no memory");
+}
+
+/* A lost SYN, an answer to a SYN with data, a release: on zeroed state. */
+static void composite_hook_before_init(struct kunit *test)
+{
+	struct tcp_sock *tp = lf_test_sock(test, 10, ~0U);
+	struct sock *sk = (struct sock *)tp;
+	u32 w;
+
+	sock_net_set(sk, &init_net);
+	for (w = 1; w < 20; w++) {
+		tcp_snd_cwnd_set(tp, w);
+		KUNIT_EXPECT_EQ(test, composite_ssthresh(sk), max(w / 2, 2U));
+		composite_set_state(sk, TCP_CA_Loss);
+		composite_set_state(sk, TCP_CA_CWR);
+		composite_test_ack(tp, 1, 1, 0);
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, composite_undo_cwnd(sk), w);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), w);
+	}
+	composite_release(sk);
+	composite_release(sk);
+	KUNIT_EXPECT_PTR_EQ(test, composite_of(tp)->book, NULL);
+}
+
+static void composite_hook_release(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 10, 5);
+	struct sock *sk = (struct sock *)tp;
+
+	KUNIT_EXPECT_PTR_NE(test, composite_of(tp)->book, NULL);
+	composite_release(sk);
+	KUNIT_EXPECT_PTR_EQ(test, composite_of(tp)->book, NULL);
+	composite_release(sk);
+	/* A timer that comes late. */
+	composite_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, composite_ssthresh(sk), 5U);
+}
+
+/* What does not fill its window does not grow; nor above the clamp. */
+static void composite_hook_limits(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
+						     COMPOSITE_LOTTERY);
+	u32 i;
+
+	tp->is_cwnd_limited = 0;
+	for (i = 0; i < 100; i++)
+		composite_test_ack(tp, 10, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 100U);
+	tp->is_cwnd_limited = 1;
+	tp->snd_cwnd_clamp = 110;
+	for (i = 0; i < 1000; i++)
+		composite_test_ack(tp, 10, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 110U);
+	KUNIT_EXPECT_LE(test, composite_of(tp)->sum, 114U);
+}
+
+/* Silence: the window starts again, each stream's with it. */
+static void composite_hook_idle(struct kunit *test)
+{
+	u32 which;
+
+	for (which = 0; which < ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp = composite_test_sock(test, 6400, which);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+
+		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+		tp->lsndtime = tcp_jiffies32 - HZ;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		tp->lsndtime = tcp_jiffies32 - 2 * HZ;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
+		KUNIT_EXPECT_EQ(test, ca->sum, 1600U);
+		/* Nothing could be sent; not again for the same pause. */
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
+		tp->lsndtime = tcp_jiffies32 - 60 * HZ;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+		KUNIT_EXPECT_LE(test, ca->sum,
+				max_t(u32, ca->n, TCP_INIT_CWND));
+		composite_audit(test, tp, "idle");
+		/* What is not silence: something in flight. */
+		tp->packets_out = 1;
+		tcp_snd_cwnd_set(tp, 500);
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 500U);
+	}
+}
+
+/* Larger packets, fewer of them. */
+static void composite_hook_mtu_probe(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 800, 8,
+						     COMPOSITE_LOTTERY);
+
+	tp->mss_cache = 2896;
+	tcp_snd_cwnd_set(tp, 400);
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 400U);
+	tp->mss_cache = 1448;
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 400U);
+	composite_audit(test, tp, "probe");
+}
+
+static void composite_hook_get_info(struct kunit *test)
+{
+	lf_test_get_info(test);
+}
+
+static void composite_hook_registered(struct kunit *test)
+{
+	static const char * const names[] = {
+		"composite", "composite-4", "composite-8", "composite-16",
+		"composite-32", "composite-64",
+	};
+	u32 i;
+
+	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(composite_ops), ARRAY_SIZE(names));
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		lf_test_registered(test, &composite_ops[i], names[i],
+				   sizeof(struct composite));
+}
+
+/* streams=0: one for each 8 ms, 1 to 64. */
+static void composite_from_path(struct kunit *test)
+{
+	static const struct {
+		u32 rtt_us, n;
+	} all[] = {
+		{ ~0U, 1 }, { 0, 1 }, { 1, 1 }, { 8000, 1 }, { 8001, 2 },
+		{ 16000, 2 }, { 100000, 13 }, { 120000, 15 }, { 511000, 64 },
+		{ 512000, 64 }, { 1000000, 64 }, { ~0U - 1, 64 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		KUNIT_EXPECT_EQ(test, composite_streams_for(all[i].rtt_us),
+				all[i].n);
+	lf_test_set(test, "streams", "0", 0);
+	KUNIT_EXPECT_EQ(test, composite_of(composite_test_sock(test, 10,
+							       0))->n, 13U);
+	/* Names that say N mean it. */
+	KUNIT_EXPECT_EQ(test, composite_of(composite_test_sock(test, 10,
+							       1))->n, 4U);
+	lf_test_set(test, "streams", "8", 0);
+}
+
+static const struct lf_test_params composite_params[] = {
+	{ "streams", { "0", "1", "64", "8" }, NULL, NULL },
+	{ "deal", { "random", "round-robin", "minority", "lottery" } },
+	{ "algorithm", { "hstcp", "reno" } },
+	{ "pacing", { "100", "1000", "500" }, "99", "1001" },
+	{ "seed", { "1", "4294967295", "0" }, NULL, NULL },
+};
+
+static void composite_params_checked(struct kunit *test)
+{
+	lf_test_params_checked(test, composite_params,
+			       ARRAY_SIZE(composite_params));
+	lf_test_set(test, "streams", "65", -ERANGE);
+	lf_test_set(test, "seed", "4294967296", -ERANGE);
+}
+
+/* Parameters hold for the life of a connection. */
+static void composite_params_taken(struct kunit *test)
+{
+	struct tcp_sock *old = composite_test_sock(test, 100, 0), *new;
+
+	lf_test_set(test, "streams", "3", 0);
+	lf_test_set(test, "deal", "random", 0);
+	lf_test_set(test, "algorithm", "hstcp", 0);
+	new = composite_test_sock(test, 100, 0);
+	lf_test_set(test, "streams", "8", 0);
+	lf_test_set(test, "deal", "lottery", 0);
+	lf_test_set(test, "algorithm", "reno", 0);
+	KUNIT_EXPECT_EQ(test, composite_of(old)->n, 8U);
+	KUNIT_EXPECT_EQ(test, composite_of(old)->deal, COMPOSITE_LOTTERY);
+	KUNIT_EXPECT_EQ(test, composite_of(new)->n, 3U);
+	KUNIT_EXPECT_EQ(test, composite_of(new)->deal, COMPOSITE_RANDOM);
+	KUNIT_EXPECT_EQ(test, composite_of(new)->algorithm, COMPOSITE_HSTCP);
+}
+
+static struct kunit_case composite_dealing_cases[] = {
+	KUNIT_CASE(composite_tickets),
+	KUNIT_CASE(composite_deals_evenly),
+	KUNIT_CASE(composite_lottery_favours),
+	KUNIT_CASE(composite_minority_pays),
+	KUNIT_CASE(composite_seed),
+	{}
+};
+
+static struct kunit_case composite_economy_cases[] = {
+	KUNIT_CASE(composite_round_trip),
+	KUNIT_CASE(composite_slow_start),
+	KUNIT_CASE(composite_stretch),
+	KUNIT_CASE(composite_one_is_reno),
+	KUNIT_CASE(composite_once_a_round_trip),
+	KUNIT_CASE(composite_every_loss_counts),
+	KUNIT_CASE(composite_decreases),
+	KUNIT_CASE(composite_timeouts),
+	KUNIT_CASE(composite_timeout_of_all),
+	KUNIT_CASE(composite_narrower_path),
+	KUNIT_CASE(composite_loss_by_timer),
+	KUNIT_CASE(composite_delivered_less),
+	KUNIT_CASE(composite_rest_ends),
+	KUNIT_CASE(composite_reordering_bound),
+	KUNIT_CASE(composite_from_nothing),
+	KUNIT_CASE(composite_marks),
+	KUNIT_CASE(composite_undone),
+	KUNIT_CASE(composite_fuzz),
+	{}
+};
+
+static struct kunit_case composite_hook_cases[] = {
+	KUNIT_CASE(composite_windows),
+	KUNIT_CASE(composite_paced),
+	KUNIT_CASE(composite_hook_init),
+	KUNIT_CASE(composite_hook_switch),
+	KUNIT_CASE(composite_hook_no_memory),
+	KUNIT_CASE(composite_hook_before_init),
+	KUNIT_CASE(composite_hook_release),
+	KUNIT_CASE(composite_hook_limits),
+	KUNIT_CASE(composite_hook_idle),
+	KUNIT_CASE(composite_hook_mtu_probe),
+	KUNIT_CASE(composite_hook_get_info),
+	KUNIT_CASE(composite_hook_registered),
+	{}
+};
+
+static struct kunit_case composite_param_cases[] = {
+	KUNIT_CASE(composite_from_path),
+	KUNIT_CASE(composite_params_checked),
+	KUNIT_CASE(composite_params_taken),
+	{}
+};
+
+static struct kunit_suite composite_dealing = {
+	.name = "composite_dealing",
+	.test_cases = composite_dealing_cases,
+};
+
+static struct kunit_suite composite_economy = {
+	.name = "composite_economy",
+	.test_cases = composite_economy_cases,
+};
+
+static struct kunit_suite composite_hook_suite = {
+	.name = "composite_hooks",
+	.test_cases = composite_hook_cases,
+};
+
+static struct kunit_suite composite_parameters = {
+	.name = "composite_params",
+	.test_cases = composite_param_cases,
+};
+
+kunit_test_suites(&composite_dealing, &composite_economy,
+		  &composite_hook_suite, &composite_parameters);
