@@ -52,15 +52,16 @@
  *			for a half), so sending slows down and does not stop
  *	below W		after loss of many, timeout or idle it comes up by one
  *			for each delivered (slow start); no stream grows while
- *			it is an eighth below or more
+ *			it is more than an eighth below
  *	lost packets	are taken off it
  *
  * So no acknowledgment lets out more than twice what it acknowledges, and there
- * is no flood after recovery (Figs. 7 to 12).  The window is paced out (section
- * VIII), through fq or TCP's own timer, at pacing=500 percent of W / RTT, and 200
- * in slow start: that bounds bursts, and acknowledgments are the clock.  Close to
- * 100 percent one evenly spaced flow meets a full queue less often than N flows
- * do, and its share is more than N's.
+ * is no flood after recovery (Figs. 7 to 12).  The window, or what is in flight
+ * where that is more, is paced out (section VIII), through fq or TCP's own timer,
+ * at pacing=500 percent of it per round trip; 200 at most while most streams are
+ * in slow start or the window is below W / 2.  That bounds bursts, and
+ * acknowledgments are the clock.  Close to 100 percent one evenly spaced flow
+ * meets a full queue less often than N flows do, and its share is more than N's.
  *
  * Differences from the thesis
  *
@@ -71,8 +72,8 @@
  *     for all: if everything is lost, every stream pays.
  *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
  *     that backed off does not grow until its round trip is over.
- *  4. The window never exceeds W, and begins as the kernel's initial one; the
- *     thesis keeps N initial windows at least.
+ *  4. The window grows up to W and no further, and begins as the kernel's initial
+ *     one; the thesis keeps N initial windows at least.
  *  5. A stream with two packets goes on with one after a loss.  One with one packet
  *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
  *     before it had two packets: what timeouts are to such a sender.  So W has no
@@ -85,13 +86,15 @@
  *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
  *     (include/longfat/hstcp.h).
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
- *     known when the connection starts, 1 to 64; 1 where none is.  Growth in
- *     packets per second is then the same on short paths and on long ones.
+ *     known when the connection starts, rounded, 1 to 64; 1 where none is known.
+ *     So the window grows by the same number of packets per second, 125, on
+ *     short paths and on long ones.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * Parameters are taken when a connection starts (or selects one of the names) and
  * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
- * connection; without it there is one stream.  Trace event: longfat:composite.
+ * connection, at most 4096 as kmalloc() rounds up; without it there is one stream.
+ * Trace event: longfat:composite.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -403,7 +406,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 	struct composite_stream *s = composite_stream(ca, i);
 	bool again = composite_paid(ca, s, tcp_sk(sk)->reordering);
 
-	/* A timeout takes a stream down to one packet, and not to none. */
+	/* A timeout takes it down to one packet then, and not to none. */
 	if (again && (!severe || s->cwnd <= 1)) {
 		composite_trace(sk, COMPOSITE_ABSORBED, i);
 		return;
@@ -579,16 +582,48 @@ static void composite_rescale(struct sock *sk)
 	ca->mss = mss;
 }
 
-/* --- hooks -------------------------------------------------------------- */
+/* --- how many streams ---------------------------------------------------- */
+
+/* Names, and N in the same places, 0: the parameter.  The hooks come at the end. */
+static struct tcp_congestion_ops composite_ops[] __read_mostly = {
+	{
+		.name = "composite",
+	}, {
+		.name = "composite-4",
+	}, {
+		.name = "composite-8",
+	}, {
+		.name = "composite-16",
+	}, {
+		.name = "composite-32",
+	}, {
+		.name = "composite-64",
+	},
+};
+
+static const u8 composite_n[] = { 0, 4, 8, 16, 32, 64 };
 
 /* Streams for a minimum RTT; ~0 means that there is no sample yet. */
 static u32 composite_streams_for(u32 min_rtt_us)
 {
 	if (min_rtt_us == ~0U)
 		return 1;
-	return clamp_t(u32, DIV_ROUND_UP_ULL(min_rtt_us, composite_rtt_us), 1,
-		       COMPOSITE_MAX);
+	return clamp(min_rtt_us / composite_rtt_us +
+		     (min_rtt_us % composite_rtt_us >= composite_rtt_us / 2),
+		     1U, COMPOSITE_MAX);
 }
+
+/* How many streams the connection is to have. */
+static u32 composite_wanted(const struct sock *sk)
+{
+	u32 n = composite_n[inet_csk(sk)->icsk_ca_ops - composite_ops];
+
+	if (!n)
+		n = lf_param(streams);
+	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
+}
+
+/* --- hooks --------------------------------------------------------------- */
 
 /* Begin with @n streams in @book, or one without; they share the window. */
 static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
@@ -604,7 +639,8 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->algorithm = lf_param(algorithm);
 	ca->pacing = lf_param(pacing);
 	ca->delivered = tp->delivered;
-	ca->sent = tp->delivered - 1;
+	/* Before what is yet to be delivered; the kernel may take one back. */
+	ca->sent = tp->delivered - 2;
 	ca->mark_end = ca->sent;
 	ca->lost = tp->lost;
 	ca->marked = tp->delivered_ce;
@@ -627,8 +663,6 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	}
 	composite_trace(sk, COMPOSITE_INIT, 0);
 }
-
-static u32 composite_wanted(const struct sock *sk);
 
 static void composite_init(struct sock *sk)
 {
@@ -765,8 +799,9 @@ static u32 composite_undo_cwnd(struct sock *sk)
  * After a pause each stream restarts as a Reno sender would, RFC 2861: a half for
  * each timeout that passed, remembering three quarters.  The kernel leaves that to
  * those who have ->cong_control, and says that sending starts, CA_EVENT_TX_START,
- * when the first burst has its size already; so this comes before each
- * transmission, and what counts is the last one before.
+ * when the first burst has its size already.  So this comes before each
+ * transmission, and for an MTU probe, which does not ask, with that event; what
+ * counts is the last transmission before.
  */
 static void composite_restart(struct sock *sk)
 {
@@ -775,7 +810,8 @@ static void composite_restart(struct sock *sk)
 	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
 	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, least, i;
 
-	if (!ca->n || idle <= rto || tp->lsndtime == ca->restarted ||
+	if (!ca->n || tp->packets_out || idle <= rto ||
+	    tp->lsndtime == ca->restarted ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
 		return;
 	ca->restarted = tp->lsndtime;
@@ -800,15 +836,19 @@ static void composite_restart(struct sock *sk)
 /* Comes before each transmission. */
 static u32 composite_min_tso_segs(struct sock *sk)
 {
-	/* An MTU probe leaves before this is asked. */
-	if (tcp_sk(sk)->packets_out <= 1)
-		composite_restart(sk);
+	composite_restart(sk);
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
+static void composite_tx_start(struct sock *sk)
+{
+	composite_restart(sk);
+}
+
+LF_DEFINE_TX_START(composite)
 LF_DEFINE_CONG_CONTROL(composite)
 
-/* --- registration ------------------------------------------------------- */
+/* --- registration -------------------------------------------------------- */
 
 static const struct tcp_congestion_ops composite_hooks = {
 	.init		= composite_init,
@@ -819,38 +859,10 @@ static const struct tcp_congestion_ops composite_hooks = {
 	.undo_cwnd	= composite_undo_cwnd,
 	.get_info	= lf_get_info,
 	.min_tso_segs	= composite_min_tso_segs,
+	LF_OPS_TX_START(composite),
 	.flags		= 0,	/* restricted: N shares by design */
 	.owner		= THIS_MODULE,
 };
-
-/* Names, and N in the same places; the hooks are filled in below. */
-static struct tcp_congestion_ops composite_ops[] __read_mostly = {
-	{
-		.name = "composite",
-	}, {
-		.name = "composite-4",
-	}, {
-		.name = "composite-8",
-	}, {
-		.name = "composite-16",
-	}, {
-		.name = "composite-32",
-	}, {
-		.name = "composite-64",
-	},
-};
-
-static const u8 composite_n[] = { 0, 4, 8, 16, 32, 64 };
-
-/* How many streams the connection is to have. */
-static u32 composite_wanted(const struct sock *sk)
-{
-	u32 n = composite_n[inet_csk(sk)->icsk_ca_ops - composite_ops];
-
-	if (!n)
-		n = lf_param(streams);
-	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
-}
 
 static void composite_unregister(void)
 {

@@ -2,12 +2,33 @@
 /*
  * Composite: the dealing, the economy, the window and the hooks of
  * tcp_composite.c, which is made a part of this module so that its static
- * functions can be called.
+ * functions can be called, and its allocations made to fail.
  */
 
-#include "../../tcp_composite.c"
+/* As in tcp_composite.c, and before what it includes. */
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <kunit/test.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <net/tcp.h>
+
+/* 0: there is memory.  N: only every Nth allocation gets none. */
+static u32 composite_test_fail;
+
+static void *composite_test_zalloc(size_t size, gfp_t flags)
+{
+	static u32 count;
+
+	if (composite_test_fail && !(++count % composite_test_fail))
+		return NULL;
+	return kzalloc(size, flags);
+}
+
+#undef kzalloc
+#define kzalloc(size, flags)	composite_test_zalloc(size, flags)
+#include "../../tcp_composite.c"
+#undef kzalloc
 
 #include "sample.h"
 #include "sock.h"
@@ -80,12 +101,15 @@ static struct composite *composite_test_book(struct kunit *test, u32 n,
 	return composite_of(composite_test_streams(test, 10, n, deal));
 }
 
-/* An ACK that delivers @acked packets, sent when @sent had been delivered. */
+/*
+ * An ACK that delivers @acked packets, the last one sent when @sent had been
+ * delivered; one that delivers none says nothing of that.
+ */
 static void composite_test_ack(struct tcp_sock *tp, u32 acked, u32 lost,
 			       u32 sent)
 {
 	struct rate_sample rs = {
-		.prior_mstamp = 1, .prior_delivered = sent,
+		.prior_mstamp = !!acked, .prior_delivered = sent,
 	};
 
 	tp->delivered += acked;
@@ -321,6 +345,64 @@ static void composite_stretch(struct kunit *test)
 	}
 }
 
+/*
+ * The same with the window, which may jump with a stretch ACK: while it is what
+ * limits, one ACK for n packets and n ACKs for one end in the same window.
+ */
+static void composite_stretch_window(struct kunit *test)
+{
+	struct tcp_sock *one, *many;
+	struct rnd_state rnd;
+	u32 n, round, i;
+
+	prandom_seed_state(&rnd, 2);
+	for (n = 1; n <= 64; n *= 4) {
+		one = composite_test_streams(test, 400, n, COMPOSITE_LOTTERY);
+		many = composite_test_streams(test, 400, n, COMPOSITE_LOTTERY);
+		for (round = 0; round < 1000; round++) {
+			u32 k = 1 + prandom_u32_state(&rnd) % 64;
+
+			for (i = 0; i < k; i++)
+				composite_test_ack(one, 1, 0, one->delivered);
+			composite_test_ack(many, k, 0, many->delivered);
+			KUNIT_ASSERT_EQ(test, composite_of(one)->sum,
+					composite_of(many)->sum);
+			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(one),
+					tcp_snd_cwnd(many));
+		}
+		KUNIT_EXPECT_GT(test, tcp_snd_cwnd(one), 400U);
+	}
+}
+
+/*
+ * An ordinary ACK costs the same for any N: of one packet, it touches one stream;
+ * of k packets, no more than k turns can pass, and one for each window full.
+ */
+static void composite_cost(struct kunit *test)
+{
+	struct composite_stream *old;
+	u32 n, acked, i, touched;
+
+	old = kunit_kcalloc(test, COMPOSITE_MAX, sizeof(*old), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, old);
+	for (n = 2; n <= COMPOSITE_MAX; n++) {
+		struct tcp_sock *tp = composite_test_streams(test, 100 * n, n,
+							COMPOSITE_LOTTERY);
+		struct composite *ca = composite_of(tp);
+
+		for (acked = 1; acked <= 128; acked++) {
+			memcpy(old, ca->book->streams, n * sizeof(*old));
+			composite_test_ack(tp, acked, 0, tp->delivered);
+			for (touched = 0, i = 0; i < n; i++)
+				touched += !!memcmp(&old[i],
+						    &ca->book->streams[i],
+						    sizeof(*old));
+			KUNIT_ASSERT_GE(test, touched, 1U);
+			KUNIT_ASSERT_LE(test, touched, acked == 1 ? 1U : 3U);
+		}
+	}
+}
+
 /* One stream grows as the kernel's Reno does, packet for packet. */
 static void composite_one_is_reno(struct kunit *test)
 {
@@ -402,7 +484,6 @@ static void composite_decreases(struct kunit *test)
 
 			ca->algorithm = algorithm;
 			composite_losses((struct sock *)tp, 1, false);
-			KUNIT_ASSERT_LE(test, ca->sum, w);
 			KUNIT_ASSERT_GE(test, ca->one.ssthresh, 2U);
 			KUNIT_ASSERT_LT(test, ca->sum, w);
 			if (w > 3 && algorithm == COMPOSITE_RENO)
@@ -662,7 +743,8 @@ static void composite_fuzz(struct kunit *test)
 		ca->algorithm = run / 4 % 2;
 		tp->delivered = prandom_u32_state(&rnd);
 		ca->delivered = tp->delivered;
-		ca->sent = tp->delivered;
+		ca->sent = tp->delivered - 2;
+		ca->mark_end = ca->sent;
 		tp->lost = prandom_u32_state(&rnd);
 		ca->lost = tp->lost;
 		for (step = 0; step < 500; step++) {
@@ -673,6 +755,11 @@ static void composite_fuzz(struct kunit *test)
 
 			tp->is_cwnd_limited = what & 1;
 			tp->max_packets_out = cwnd / 2 + k;
+			/* More than the window, where it has come down. */
+			tp->packets_out = prandom_u32_state(&rnd) % (2 * cwnd);
+			/* After a SYN with data the kernel takes one back. */
+			if (!step && run & 1)
+				tp->delivered--;
 			if (what < 40) {
 				composite_test_ack(tp, k, 0, tp->delivered - k);
 				KUNIT_ASSERT_LE(test, tcp_snd_cwnd(tp),
@@ -684,11 +771,21 @@ static void composite_fuzz(struct kunit *test)
 				composite_test_ack(tp, k, 1 + k % 9,
 						   tp->delivered - k);
 			} else if (what < 54) {
+				u32 i, had = 0, have = 0;
+
 				when = "timeout";
+				for (i = 0; i < n; i++)
+					had += composite_stream(ca, i)->cwnd > 1;
 				tp->lost += k;
 				composite_ssthresh(sk);
-				tcp_snd_cwnd_set(tp, 1);
+				/* A window of what is in flight, and one. */
+				tp->packets_out %= 10;
+				tcp_snd_cwnd_set(tp, tp->packets_out + 1);
 				composite_set_state(sk, TCP_CA_Loss);
+				/* It takes no stream from two packets to none. */
+				for (i = 0; i < n; i++)
+					have += composite_stream(ca, i)->cwnd > 0;
+				KUNIT_ASSERT_GE(test, have, had);
 			} else if (what < 56) {
 				when = "mark";
 				tp->delivered_ce += what & 1;
@@ -699,6 +796,7 @@ static void composite_fuzz(struct kunit *test)
 				tcp_snd_cwnd_set(tp, composite_undo_cwnd(sk));
 			} else if (what < 61) {
 				when = "idle";
+				tp->packets_out = 0;
 				tp->lsndtime = tcp_jiffies32 - k * HZ;
 				composite_min_tso_segs(sk);
 			} else if (what < 62) {
@@ -828,20 +926,71 @@ static void composite_hook_switch(struct kunit *test)
 	composite_audit(test, tp, "switch");
 }
 
-/* No memory: one stream, with all of the window. */
+/* No memory: the connection goes on, one stream with all of the window. */
 static void composite_hook_no_memory(struct kunit *test)
+{
+	u32 which, i;
+
+	for (which = 0; which < ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp;
+		struct composite *ca;
+		struct sock *sk;
+
+		composite_test_fail = 1;
+		tp = composite_test_sock(test, 100, which);
+		composite_test_fail = 0;
+		ca = composite_of(tp);
+		sk = (struct sock *)tp;
+		KUNIT_EXPECT_PTR_EQ(test, ca->book, NULL);
+		KUNIT_EXPECT_EQ(test, ca->n, 1U);
+		KUNIT_EXPECT_EQ(test, ca->sum, 100U);
+		composite_audit(test, tp, "no memory");
+
+		composite_test_ack(tp, 10, 3, tp->delivered);
+		KUNIT_EXPECT_EQ(test, ca->sum, 50U);
+		for (i = 0; i < 1000; i++)
+			composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_GT(test, ca->sum, 50U);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), ca->sum);
+		composite_ssthresh(sk);
+		composite_set_state(sk, TCP_CA_Recovery);
+		tcp_snd_cwnd_set(tp, composite_undo_cwnd(sk));
+		composite_audit(test, tp, "without memory");
+
+		composite_release(sk);
+		composite_release(sk);
+		KUNIT_EXPECT_PTR_EQ(test, ca->book, NULL);
+		/* Selected again, when there is some. */
+		composite_init(sk);
+		KUNIT_EXPECT_PTR_NE(test, ca->book, NULL);
+		KUNIT_EXPECT_GE(test, ca->n, 4U);
+		composite_audit(test, tp, "memory again");
+	}
+}
+
+/* Now and then there is none, in a storm of starts, switches and ends. */
+static void composite_hook_memory_storm(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_sock(test, 100, 5);
 	struct composite *ca = composite_of(tp);
 	struct sock *sk = (struct sock *)tp;
+	u32 i, without = 0;
 
-	composite_release(sk);
-	composite_begin(sk, NULL, 64);
-	KUNIT_EXPECT_EQ(test, ca->n, 1U);
-	KUNIT_EXPECT_EQ(test, ca->sum, 100U);
-	composite_test_ack(tp, 10, 3, tp->delivered);
-	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
-	composite_audit(test, tp, "no memory");
+	composite_test_fail = 3;
+	for (i = 0; i < 3000; i++) {
+		composite_release(sk);
+		if (i % 7 == 0)
+			composite_release(sk);
+		inet_csk(sk)->icsk_ca_ops =
+			&composite_ops[i % ARRAY_SIZE(composite_ops)];
+		composite_init(sk);
+		without += !ca->book;
+		KUNIT_ASSERT_EQ(test, ca->n > 1, !!ca->book);
+		composite_test_ack(tp, i % 5, i % 3, tp->delivered);
+		composite_audit(test, tp, "storm");
+	}
+	composite_test_fail = 0;
+	KUNIT_EXPECT_EQ(test, without, 1000U);
 }
 
 /* A lost SYN, an answer to a SYN with data, a release: on zeroed state. */
@@ -903,36 +1052,45 @@ static void composite_hook_limits(struct kunit *test)
 /* Silence: the window starts again, each stream's with it. */
 static void composite_hook_idle(struct kunit *test)
 {
+	u8 sysctl = init_net.ipv4.sysctl_tcp_slow_start_after_idle;
 	u32 which;
 
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 	for (which = 0; which < ARRAY_SIZE(composite_ops); which++) {
 		struct tcp_sock *tp = composite_test_sock(test, 6400, which);
 		struct composite *ca = composite_of(tp);
 		struct sock *sk = (struct sock *)tp;
 
-		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
-		tp->lsndtime = tcp_jiffies32 - HZ;
+		/* A jiffy may pass between this and what is tested. */
+		tp->lsndtime = tcp_jiffies32 - HZ / 2;
 		composite_min_tso_segs(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
-		tp->lsndtime = tcp_jiffies32 - 2 * HZ;
+		tp->lsndtime = tcp_jiffies32 - 5 * HZ / 2;
+		/* What is not silence: something in flight. */
+		tp->packets_out = 1;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		tp->packets_out = 0;
+		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 		composite_min_tso_segs(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
 		KUNIT_EXPECT_EQ(test, ca->sum, 1600U);
 		/* Nothing could be sent; not again for the same pause. */
 		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
-		tp->lsndtime = tcp_jiffies32 - 60 * HZ;
-		composite_min_tso_segs(sk);
+		/* An MTU probe is the first to leave, and does not ask. */
+		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 		KUNIT_EXPECT_LE(test, ca->sum,
 				max_t(u32, ca->n, TCP_INIT_CWND));
 		composite_audit(test, tp, "idle");
-		/* What is not silence: something in flight. */
-		tp->packets_out = 1;
-		tcp_snd_cwnd_set(tp, 500);
-		composite_min_tso_segs(sk);
-		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 500U);
 	}
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }
 
 /* Larger packets, fewer of them. */
@@ -970,15 +1128,16 @@ static void composite_hook_registered(struct kunit *test)
 				   sizeof(struct composite));
 }
 
-/* streams=0: one for each 8 ms, 1 to 64. */
+/* streams=0: one for each 8 ms, rounded, 1 to 64. */
 static void composite_from_path(struct kunit *test)
 {
 	static const struct {
 		u32 rtt_us, n;
 	} all[] = {
-		{ ~0U, 1 }, { 0, 1 }, { 1, 1 }, { 8000, 1 }, { 8001, 2 },
-		{ 16000, 2 }, { 100000, 13 }, { 120000, 15 }, { 511000, 64 },
-		{ 512000, 64 }, { 1000000, 64 }, { ~0U - 1, 64 },
+		{ ~0U, 1 }, { 0, 1 }, { 1, 1 }, { 8000, 1 }, { 11999, 1 },
+		{ 12000, 2 }, { 16000, 2 }, { 100000, 13 }, { 119900, 15 },
+		{ 120000, 15 }, { 120100, 15 }, { 507999, 63 }, { 508000, 64 },
+		{ 512000, 64 }, { 516000, 64 }, { 1000000, 64 }, { ~0U - 1, 64 },
 	};
 	u32 i;
 
@@ -1042,6 +1201,8 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_round_trip),
 	KUNIT_CASE(composite_slow_start),
 	KUNIT_CASE(composite_stretch),
+	KUNIT_CASE(composite_stretch_window),
+	KUNIT_CASE(composite_cost),
 	KUNIT_CASE(composite_one_is_reno),
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
@@ -1066,6 +1227,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_switch),
 	KUNIT_CASE(composite_hook_no_memory),
+	KUNIT_CASE(composite_hook_memory_storm),
 	KUNIT_CASE(composite_hook_before_init),
 	KUNIT_CASE(composite_hook_release),
 	KUNIT_CASE(composite_hook_limits),
