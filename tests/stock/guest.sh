@@ -1,13 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# guest.sh MODULE:ALGORITHM...: the stock-kernel acceptance, run as root in a guest
+# guest.sh MODULE:ALGORITHM,...: the stock-kernel acceptance, run as root in a guest
 # (by tests/stock.py) whose /lib/modules holds our modules.  KTAP.
 #
 #	CASES	the cases to run for each module, instead of all
 #
-# A case is a function here or a case of sockets.py.  namespace must be a module's last:
-# the kernel never lets go of the module after it.
+# A case is a function here or a case of sockets.py.  All run for the first algorithm
+# of a module; for its other names those in which a name matters.
 # shellcheck disable=SC2317 # functions that result() calls by name
 here=$(dirname "$0")
 # shellcheck source=tests/stock/ktap.sh
@@ -18,6 +18,9 @@ ALL="load autoload autoload_setsockopt one_socket iperf ss_shows unprivileged
 in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
 CASES=${CASES:-$ALL}
+NAMES="load autoload autoload_setsockopt one_socket unprivileged"
+# The kernel never lets go of the module after it, so it is a module's last.
+LAST="namespace"
 
 unload() {
 	[ ! -d "/sys/module/$module" ] || rmmod "$module"
@@ -35,7 +38,10 @@ cc() {
 
 # listed NAME WORDS: NAME is one of WORDS.
 listed() {
-	case " $2 " in *" $1 "*) ;; *) return 1 ;; esac
+	for word in $2; do
+		[ "$word" != "$1" ] || return 0
+	done
+	return 1
 }
 
 # await FILE PATTERN: read lines until one matches PATTERN; fails at the end of FILE.
@@ -160,7 +166,7 @@ load_refused() {
 	for file in "/sys/module/$module/parameters"/*; do
 		limits=$(range "${file##*/}")
 		set -- "$@" "${file##*/}=garbage" ${limits:+"${file##*/}=$((${limits#* } + 1))"}
-		[ "${limits%% *}" = "${limits#0}" ] || set -- "$@" "${file##*/}=0"
+		case $limits in [1-9]*) set -- "$@" "${file##*/}=0" ;; esac
 	done
 	unload || die "rmmod failed"
 	object=$(modinfo -F filename "$module")
@@ -220,14 +226,29 @@ quiet() {
 	[ "$(($(cat /proc/sys/kernel/tainted) & (1 << 7 | 1 << 9)))" = 0 ] || die "WARN or oops"
 }
 
-cases=0
-any=0
-for case in $CASES; do
-	cases=$((cases + 1))
-	[ "$case" != bpftrace ] || any=1
-done
+# plan CASES AMONG: lines of the plan for those of CASES that are among AMONG.
+plan() {
+	for case in $1; do
+		! listed "$case" "$2" || echo "$module $algorithm $case"
+	done
+}
+
+for names; do
+	module=${names%%:*}
+	names=${names#*:}
+	first=${names%%,*}
+	for algorithm in $(echo "$names" | tr , ' '); do
+		among=$NAMES
+		[ "$algorithm" != "$first" ] || among=$ALL
+		plan "$CASES" "$among" | grep -vw "$LAST"
+	done
+	algorithm=$first
+	plan "$LAST" "$CASES"
+done >"$tmp/plan"
+# What follows any algorithm is run once.
+! listed bpftrace "$CASES" || echo "$module $first bpftrace_any" >>"$tmp/plan"
 echo "KTAP version 1"
-echo "1..$(($# * cases + any + 1))"
+echo "1..$(($(wc -l <"$tmp/plan") + 1))"
 
 # Loopback with packets of an ordinary size, or a window would be a packet or two.
 ip link set lo mtu 1500 up
@@ -239,24 +260,21 @@ echo "$mark" >/dev/kmsg
 dmesg --level=emerg,alert,crit,err,warn --notime >"$tmp/boot"
 boot=$(wc -l <"$tmp/boot")
 
-for pair; do
-	module=${pair%:*}
-	algorithm=${pair#*:}
-	for case in $CASES; do
-		case $case in
-		load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
-			result "$algorithm: $case" "$case"
-			;;
-		bpftrace) result "$algorithm: $case" scripts decrease "${module#tcp_}.bt" ;;
-		*)
-			reload
-			result "$algorithm: $case" \
-				timeout 120 python3 "$here/sockets.py" "$case" "$algorithm" "$module"
-			;;
-		esac
-	done
-done
-[ "$any" = 0 ] ||
-	result "bpftrace, any algorithm" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt
+while read -r module algorithm case <&9; do
+	case $case in
+	load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
+		result "$algorithm: $case" "$case"
+		;;
+	bpftrace) result "$algorithm: $case" scripts decrease "${module#tcp_}.bt" ;;
+	bpftrace_any)
+		result "$algorithm: $case" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt
+		;;
+	*)
+		reload
+		result "$algorithm: $case" \
+			timeout 120 python3 "$here/sockets.py" "$case" "$algorithm" "$module"
+		;;
+	esac
+done 9<"$tmp/plan"
 result "nothing in the kernel's log" quiet
 exit $failed

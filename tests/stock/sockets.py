@@ -27,6 +27,7 @@ from pathlib import Path
 
 CC = sys.argv[2]
 MODULE = sys.argv[3]
+EVENT = MODULE.removeprefix("tcp_")  # of all names that the module registers
 NOBODY = 65534
 SYSCTL = Path("/proc/sys/net/ipv4")
 TRACE = Path("/sys/kernel/tracing")
@@ -145,10 +146,10 @@ def transfer(sender: socket.socket, receiver: socket.socket, size: int) -> None:
 
 @contextmanager
 def traced() -> Iterator[None]:
-    """The algorithm's trace event on, its buffer empty."""
+    """The module's trace event on, its buffer empty."""
     (TRACE / "trace").write_text("")
-    enable = TRACE / f"events/longfat/{CC}/enable"
-    check(enable.exists(), f"no trace event longfat:{CC}")
+    enable = TRACE / f"events/longfat/{EVENT}/enable"
+    check(enable.exists(), f"no trace event longfat:{EVENT}")
     enable.write_text("1")
     try:
         yield
@@ -157,7 +158,7 @@ def traced() -> Iterator[None]:
 
 
 def events() -> list[str]:
-    return [line for line in (TRACE / "trace").read_text().splitlines() if f" {CC}: " in line]
+    return [line for line in (TRACE / "trace").read_text().splitlines() if f" {EVENT}: " in line]
 
 
 # --- the cases -------------------------------------------------------------
@@ -397,7 +398,7 @@ def idle() -> None:
     if threshold.exists():
         threshold.write_text(before)
     check(2 <= after["cwnd"] <= 11, f"{grown} before the pause, {after} after it")
-    if '"idle"' in (TRACE / f"events/longfat/{CC}/format").read_text():
+    if '"idle"' in (TRACE / f"events/longfat/{EVENT}/format").read_text():
         check(any("reason=idle" in line for line in found), "no trace event for the restart")
     transfer(a, b, 1 << 20)
     check(info(a)["cwnd"] >= 2, f"afterwards: {info(a)}")
