@@ -87,8 +87,7 @@
  *     (include/longfat/hstcp.h).
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 where none is known.
- *     So the window grows by the same number of packets per second, 125, on
- *     short paths and on long ones.
+ *     So on paths of 8 to 512 ms the window grows by about 125 packets per second.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * Parameters are taken when a connection starts (or selects one of the names) and

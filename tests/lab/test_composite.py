@@ -43,3 +43,20 @@ def test_events_are_dealt_to_streams(experiment: Experiment) -> None:
     assert events[0]["reason"] == "init" and events[0]["streams"] == 16
     for reason in ("success", "decrease"):
         assert {e["stream"] for e in events if e["reason"] == reason} == set(range(16))
+
+
+@pytest.mark.parametrize(("rtt", "streams"), [("20ms", 3), ("120ms", 15), ("600ms", 64)])
+def test_streams_from_the_path(experiment: Experiment, rtt: str, streams: int) -> None:
+    """streams=0: a stream for each 8 ms of the RTT that the handshake saw, rounded."""
+    (one,) = experiment(
+        text=FAST.replace("60ms", rtt).replace("40s", "12s"),
+        cc="composite",
+        top="trace = true",
+        flow='count = 2\njitter = "8s"\nbytes = "10kB"',
+        more="[module.composite]\nstreams = 0\n",
+    )
+    starts = [flow["connections"][0]["events"][0] for flow in one["flows"]]
+    assert {start["reason"] for start in starts} == {"init"}
+    # The first one's SYN also waits for the address of the router, which is as far away.
+    last = max(starts, key=lambda start: start["t"])
+    assert last["streams"] == streams
