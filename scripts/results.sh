@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp, cwhstcp), keep what is to be kept in docs/results and
-# docs/img, and renew the pages' tables.
+# without an argument: demo, ltcp, ghstcp, cwhstcp, composite), keep what is to be kept in
+# docs/results and docs/img, and renew the pages' tables.
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite fifty.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -70,7 +70,13 @@ cwhstcp() {
 	picture cwnd cwhstcp-table3-c_10-s1
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp
+composite() {
+	keep composite composite-share-1g composite-share-1g-cubic composite-share-100m \
+		composite-smooth-100m composite-transfer composite-flood composite-share-10m \
+		composite-smooth composite-one
+}
+
+[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite
 for page; do
 	"$page"
 done

@@ -3,14 +3,18 @@
 
 from __future__ import annotations
 
+import tomllib
 from itertools import pairwise
 from statistics import mean, pstdev
 
 from matplotlib import pyplot
 
+from lab.errors import LabError
 from lab.result import Json
 
-from . import interval, kept, markdown, save
+from . import DISORDER, PUBLISHED, by_case, interval, kept, markdown, plus, save
+
+PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
 
 WINDOW = 0.5  # seconds over which throughput is averaged
 
@@ -41,22 +45,333 @@ def streams(run: Json) -> int:
     return int(flow["parallel"])
 
 
+def steps(run: Json, connection: Json) -> list[float]:
+    """How long what arrived in order stood still before each of its advances, measured time,
+    in round trips as the sender saw them then."""
+    found = []
+    columns = zip(connection["t"], connection["received"], connection["rtt_us"], strict=True)
+    since, before, rtt_us = next(columns)
+    for t, received, now in columns:
+        if received > before:
+            if t > run["scenario"]["warmup"] and rtt_us:
+                found.append((t - since) / (rtt_us / 1e6))
+            since, before, rtt_us = t, received, now
+    return found
+
+
+def windows(run: Json, connection: Json) -> Json:
+    """The congestion window at each full second of the measured time, and loss events."""
+    columns = zip(connection["t"], connection["cwnd"], connection["state"], strict=True)
+    measured = [row for row in columns if row[0] >= run["scenario"]["warmup"]]
+    step = max(1, round(1 / float(run["scenario"]["sample"])))
+    calm = [state <= DISORDER for _, _, state in measured]
+    return {
+        "each_second": [cwnd for _, cwnd, _ in measured[::step]],
+        "losses": sum(before and not now for before, now in pairwise(calm)),
+    }
+
+
 def observe(run: Json) -> Json:
-    """Of the first flow: its share and what is due to it, how its throughput varies and peaks;
-    throughput is what arrives, `in_order` what the application gets.  And of those beside it,
-    each for itself."""
+    """Of a flow of limited size: how long it took.  Of another: how its throughput varies and
+    peaks; throughput is what arrives, `in_order` what the application gets.  If it is alone, its
+    windows.  If not, its share and what is due to it, and of those beside it, each for itself."""
     first, *beside = run["flows"]
-    n = streams(run)
+    connections, n = first["connections"], streams(run)
     found: Json = {"streams": n}
-    connections = first["connections"]
+    if run["scenario"]["flow"][0]["bytes"]:
+        if first["completion_s"] is None:
+            raise LabError(f"{run['scenario']['name']}: ended before all was transferred")
+        return found | {"completion_s": round(first["completion_s"], 6)}
     arrived = per_window(run, connections, "delivered")
     found["variation"] = round(variation(arrived), 5)
     found["peak"] = round(max(arrived) / mean(arrived), 4)
     found["in_order"] = round(variation(per_window(run, connections, "received")), 5)
-    if beside:
-        total = sum(flow["goodput_bps"] for flow in run["flows"])
-        found["share"] = round(first["goodput_bps"] / total, 5)
-        found["due"] = round(n / (n + len(beside)), 5)
-        others = [per_window(run, flow["connections"], "delivered") for flow in beside]
-        found["variation_beside"] = round(mean(variation(one) for one in others), 5)
+    if not beside:
+        return found | {"windows": windows(run, connections[0])}
+    total = sum(flow["goodput_bps"] for flow in run["flows"])
+    found["share"] = round(first["goodput_bps"] / total, 5)
+    found["due"] = round(n / (n + len(beside)), 5)
+    others = [per_window(run, flow["connections"], "delivered") for flow in beside]
+    found["variation_beside"] = round(mean(variation(one) for one in others), 5)
+    # Samples must be closer than a round trip to show steps of it.
+    if 4 * run["scenario"]["sample"] <= first["base_rtt_ms"] / 1e3:
+        found["step"] = round(max(steps(run, connections[0])), 3)
+        rest = [max(steps(run, flow["connections"][0])) for flow in beside]
+        found["step_beside"] = round(max(rest), 3)
     return found
+
+
+# --- the tables and pictures, from docs/results
+
+COUNTS = (8, 16, 32, 64)
+Runs = dict[tuple[str, str, int], list[Json]]
+
+
+def _column(runs: list[Json], what: str, scale: float = 1.0) -> list[float]:
+    return [scale * run["observed"][what] for run in runs]
+
+
+def _buffer(run: Json) -> str:
+    amount, unit = run["scenario"]["link"]["buffer"]
+    return f"{amount:g} packets" if unit == "p" else f"{amount:g} BDP"
+
+
+def _shares(*names: str) -> Runs:
+    """(congestion control beside, buffer, N) -> runs."""
+    found: Runs = {}
+    for run in (run for name in names for run in kept(name)):
+        key = (run["flows"][1]["cc"], _buffer(run), run["observed"]["streams"])
+        found.setdefault(key, []).append(run)
+    return found
+
+
+def _share_table(runs: Runs, *more: list[str]) -> str:
+    """A row for each sender beside it and each buffer; first what is due, then `more`."""
+    due = [f"{100 * n / (n + 16):.1f}" for n in COUNTS]
+    rows = [["due", "", *due], *more]
+    for cc, buffer in dict.fromkeys(key[:2] for key in runs):
+        cells = [runs.get((cc, buffer, n)) for n in COUNTS]
+        rows.append([cc, buffer, *(plus(_column(c, "share", 100), 1) if c else "" for c in cells)])
+    return markdown(["beside 16", "buffer", *(f"N = {n}" for n in COUNTS)], rows)
+
+
+def share_10m() -> str:
+    """Hypothesis 1 on the thesis's network."""
+    ratio = [PUBLIC["ratio"][str(n)] for n in COUNTS]
+    thesis = ["thesis, Figs. 16 to 19", "", *(f"{100 * r / (1 + r):.1f}" for r in ratio)]
+    return _share_table(_shares("composite-share-10m"), thesis)
+
+
+def share_100m() -> str:
+    """... at 100 Mbit/s."""
+    return _share_table(_shares("composite-share-100m"))
+
+
+def share_1g() -> str:
+    """... at 1 Gbit/s."""
+    return _share_table(_shares("composite-share-1g", "composite-share-1g-cubic"))
+
+
+def share() -> str:
+    """Shares of all networks over N."""
+    names = {"10 Mbit/s": ["10m"], "100 Mbit/s": ["100m"], "1 Gbit/s": ["1g", "1g-cubic"]}
+    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    line = range(1, 81)
+    axes.plot(line, [100 * n / (n + 16) for n in line], color="0.6", lw=1, label="N / (N + 16)")
+    for color, (label, files) in enumerate(names.items()):
+        found = _shares(*(f"composite-share-{name}" for name in files))
+        for cc, buffer in dict.fromkeys(key[:2] for key in found):
+            points = {n: found[cc, buffer, n] for n in COUNTS if (cc, buffer, n) in found}
+            spread = [interval(_column(runs, "share", 100)) for runs in points.values()]
+            axes.errorbar(
+                list(points),
+                [middle for middle, _ in spread],
+                [half for _, half in spread],
+                color=f"C{color}",
+                marker="s" if buffer == "0.25 BDP" else "o",
+                mfc=f"C{color}" if cc == "reno" else "white",
+                ls="",
+                ms=5,
+                label=f"{label}, {buffer}, {cc}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(COUNTS, [str(n) for n in COUNTS])
+    axes.set_xlim(6, 80)
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("N")
+    axes.set_ylabel("share beside 16 senders, %")
+    axes.legend(fontsize="x-small", loc="lower right")
+    axes.grid(alpha=0.3)
+    save(figure, "composite-share.svg")
+    return "![share over N](img/composite-share.svg)"
+
+
+SMOOTH = {"composite-smooth": "10 Mbit/s", "composite-smooth-100m": "100 Mbit/s"}
+
+
+def _pairs(name: str) -> dict[int, tuple[list[Json], list[Json]]]:
+    """N -> (runs of a composite, runs of N connections)."""
+    found = by_case(name)
+    counts = [int(case.split("-")[1]) for case in found if case.startswith("parallel-")]
+    return {n: (found[f"composite-{n}"], found[f"parallel-{n}"]) for n in counts}
+
+
+def _smooth(name: str) -> str:
+    rows = []
+    for n, (ours, theirs) in _pairs(name).items():
+        here, there = mean(_column(ours, "variation")), mean(_column(theirs, "variation"))
+        beside = mean(_column(ours, "variation_beside"))
+        rows.append(
+            [
+                str(n),
+                plus(_column(ours, "variation"), 3),
+                plus(_column(theirs, "variation"), 3),
+                f"{here / there:.2f}",
+                plus(_column(ours, "variation_beside"), 3),
+                f"{here / beside:.2f}",
+                f"{max(_column(ours, 'peak')):.2f}",
+                plus(_column(ours, "in_order"), 3),
+                plus(_column(theirs, "in_order"), 3),
+            ]
+        )
+    headings = ["N", "composite", "N connections", "ratio", "a Reno beside it", "ratio"]
+    headings += ["composite, highest over mean", "in order: composite", "N connections"]
+    return markdown(headings, rows)
+
+
+def smooth_10m() -> str:
+    """Hypothesis 2 on the thesis's network."""
+    return _smooth("composite-smooth")
+
+
+def smooth_100m() -> str:
+    """... at 100 Mbit/s."""
+    return _smooth("composite-smooth-100m")
+
+
+def smooth() -> str:
+    """Variation of throughput over N."""
+    figure, places = pyplot.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+    for axes, (name, title) in zip(places, SMOOTH.items(), strict=True):
+        pairs = _pairs(name)
+        lines = {
+            "composite": ([runs for runs, _ in pairs.values()], "variation", "C0o-"),
+            "N connections": ([runs for _, runs in pairs.values()], "variation", "C1s-"),
+            "a Reno beside it": ([r for r, _ in pairs.values()], "variation_beside", "C2^--"),
+        }
+        for label, (columns, what, style) in lines.items():
+            spread = [interval(_column(runs, what)) for runs in columns]
+            values, halves = zip(*spread, strict=True)
+            axes.errorbar(list(pairs), values, halves, fmt=style, ms=4, lw=1, label=label)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(list(pairs), [str(n) for n in pairs])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("N")
+        axes.set_title(title, fontsize="medium")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel(f"coefficient of variation, {WINDOW:g} s")
+    places[0].legend(fontsize="small")
+    save(figure, "composite-smooth.svg")
+    return "![variation of throughput over N](img/composite-smooth.svg)"
+
+
+def parallel() -> str:
+    """A composite in the place of N connections, beside 16 senders."""
+    rows = []
+    for name, rate in SMOOTH.items():
+        for n, (ours, theirs) in _pairs(name).items():
+            sent = [
+                mean(run["flows"][0]["goodput_bps"] / 1e6 for run in runs)
+                for runs in (ours, theirs)
+            ]
+            lost = [mean(run["summary"]["loss"] for run in runs) for runs in (ours, theirs)]
+            rows.append(
+                [
+                    rate,
+                    str(n),
+                    *(f"{value:.2f}" for value in sent),
+                    f"{sent[0] / sent[1]:.3f}",
+                    *(plus(_column(runs, "share", 100), 1) for runs in (ours, theirs)),
+                    *(f"{100 * value:.3f}" for value in lost),
+                ]
+            )
+    headings = ["", "N", "composite, Mbit/s", "N connections", "ratio", "composite, share %"]
+    headings += ["N connections", "composite, loss %", "N connections"]
+    return markdown(headings, rows)
+
+
+def transfer() -> str:
+    """1 GB."""
+    groups: dict[tuple[str, str], list[Json]] = {}
+    for run in kept("composite-transfer"):
+        rate = f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
+        groups.setdefault((rate, run["scenario"]["case_name"]), []).append(run)
+    rows = []
+    for rate, n in dict.fromkeys((rate, case.split("-")[1]) for rate, case in groups):
+        pair = (groups[rate, f"composite-{n}"], groups[rate, f"parallel-{n}"])
+        took = [mean(_column(runs, "completion_s")) for runs in pair]
+        lost = [mean(run["summary"]["loss"] for run in runs) for runs in pair]
+        rows.append(
+            [
+                rate,
+                n,
+                *(plus(_column(runs, "completion_s"), 2) for runs in pair),
+                f"{took[0] / took[1]:.3f}",
+                *(f"{8000 / value:.2f}" for value in took),
+                *(f"{100 * value:.3f}" for value in lost),
+            ]
+        )
+    headings = ["", "N", "composite, s", "N connections, the last", "ratio"]
+    headings += ["composite, Mbit/s", "N connections", "composite, loss %", "N connections"]
+    return markdown(headings, rows)
+
+
+def flood() -> str:
+    """Figs. 7 to 12."""
+    groups: dict[str, list[Json]] = {}
+    for run in kept("composite-flood"):
+        groups.setdefault(run["flows"][0]["cc"], []).append(run)
+    headings = {
+        "peak": "highest over mean",
+        "step": "longest step, RTTs",
+        "step_beside": "beside it",
+    }
+    rows = [
+        [cc, *(f"{max(_column(runs, what)):.2f}" for what in headings)]
+        for cc, runs in groups.items()
+    ]
+    return markdown(["most of all seeds", *headings.values()], rows)
+
+
+def apart(ours: list[int], theirs: list[int]) -> float:
+    """Mean difference of two sequences of windows, over the mean of the second."""
+    pairs = zip(ours, theirs, strict=True)
+    return mean(abs(a - b) for a, b in pairs) / mean(theirs)
+
+
+def one() -> str:
+    """One stream, and Reno, as a table and a picture."""
+    found = {
+        case: [run["observed"]["windows"] for run in runs]
+        for case, runs in by_case("composite-one").items()
+    }
+    figure, axes = pyplot.subplots(figsize=(8, 3), layout="constrained")
+    rows = []
+    for case, seeds in found.items():
+        windows = [seed["each_second"] for seed in seeds]
+        reno = [seed["each_second"] for seed in found["reno"]]
+        pairs = zip(windows, reno, strict=True)
+        rows.append(
+            [
+                case,
+                *(plus([float(what(w)) for w in windows], 1) for what in (mean, min, max)),
+                plus([100 * apart(ours, theirs) for ours, theirs in pairs], 1),
+                plus([float(seed["losses"]) for seed in seeds], 1),
+            ]
+        )
+        axes.plot(windows[0], lw=1, label=case)
+    axes.set_xlabel("measured time, s")
+    axes.set_ylabel("congestion window, packets")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right", fontsize="small")
+    axes.grid(alpha=0.3)
+    save(figure, "composite-one.svg")
+    table = markdown(["", "mean window", "least", "most", "apart, %", "loss events"], rows)
+    return f"{table}\n\n![windows of one stream, and of Reno](img/composite-one.svg)"
+
+
+PARTS = {
+    "docs/composite.md": {
+        "one": one,
+        "share-10m": share_10m,
+        "share-100m": share_100m,
+        "share-1g": share_1g,
+        "share": share,
+        "smooth-10m": smooth_10m,
+        "smooth-100m": smooth_100m,
+        "smooth": smooth,
+        "parallel": parallel,
+        "transfer": transfer,
+        "flood": flood,
+    }
+}

@@ -16,7 +16,7 @@ from conftest import Toml
 import figures
 import hstcp_table
 from figures import __main__ as command
-from figures import cwhstcp, ghstcp
+from figures import composite, cwhstcp, ghstcp
 from lab import modules, result, scenario
 from lab.errors import LabError
 
@@ -658,3 +658,115 @@ def test_queue_of_bursts() -> None:
     one["flows"][0]["connections"][0]["ssthresh"] = [None] * 50
     with pytest.raises(LabError, match="no congestion avoidance"):
         cwhstcp.burst_queue(one)
+
+
+# --- Composite
+
+
+def beside(gains: list[list[int]], cc: str = "composite-8", **more: Any) -> Json:
+    """Flows that gain so many packets in each half second: the first is a composite or what stands
+    in its place, the others Reno.  Samples are 0.1 s apart, the warm-up is 1 s."""
+    n = 5 * len(gains[0]) + 1
+    one = run([100] * n, warmup=1.0)
+    connection = one["flows"][0]["connections"][0]
+    one["flows"] = []
+    for i, gained in enumerate(gains):
+        counts = [0]
+        for packets in gained:
+            counts += [counts[-1] + packets * k // 5 for k in (1, 2, 3, 4, 5)]
+        columns = {"delivered": counts, "received": [1000 * count for count in counts]}
+        flow = {"cc": "reno" if i else cc, "base_rtt_ms": 100.0, "goodput_bps": sum(gained[2:])}
+        one["flows"].append(flow | {"connections": [connection | columns], "completion_s": None})
+    first = {"cc": cc, "parallel": 1, "bytes": None, "count": 1}
+    one["scenario"] |= {"flow": [first | more, {}], "module": {}}
+    return one
+
+
+def test_share_and_variation() -> None:
+    """Of what arrived from the warm-up on, in windows of half a second."""
+    one = beside([[900, 0, 10, 20, 30], [0, 900, 20, 20, 20], [0, 0, 10, 30, 20]])
+    assert composite.observe(one) == {
+        "streams": 8,
+        "variation": round((2 / 3) ** 0.5 / 2, 5),
+        "peak": 1.5,
+        "in_order": round((2 / 3) ** 0.5 / 2, 5),
+        "share": round(60 / 180, 5),
+        "due": 0.8,
+        "variation_beside": round((0 + (2 / 3) ** 0.5 / 2) / 2, 5),
+    }
+
+
+def test_parallel_connections_are_taken_together() -> None:
+    """One swings as much as the other, the other way."""
+    one = beside([[0, 0, 10, 20, 30], [0, 0, 20, 20, 20]], cc="reno", parallel=2)
+    (first,) = one["flows"][0]["connections"]
+    (second,) = beside([[0, 0, 30, 20, 10]])["flows"][0]["connections"]
+    one["flows"][0]["connections"] = [first, second]
+    found = composite.observe(one)
+    assert (found["streams"], found["variation"], found["peak"]) == (2, 0, 1)
+    assert found["due"] == round(2 / 3, 5)
+
+
+def test_what_arrives_out_of_order_has_arrived() -> None:
+    """The application gets nothing, then all of it."""
+    one = beside([[0, 0, 20, 20, 20], [0, 0, 20, 20, 20]])
+    (first,) = one["flows"][0]["connections"]
+    first["received"] = [0] * 20 + [60_000] * 6
+    found = composite.observe(one)
+    assert found["variation"] == 0
+    assert found["in_order"] == round(2**0.5, 5)
+
+
+@pytest.mark.parametrize(
+    ("cc", "module", "count"),
+    [
+        ("composite-32", {}, 32),
+        ("composite", {}, 8),
+        ("composite", {"composite": {"streams": 1}}, 1),
+        ("composite-4", {"composite": {"streams": 1}}, 4),
+        ("reno", {}, 1),
+    ],
+)
+def test_streams(cc: str, module: Json, count: int) -> None:
+    one = beside([[1] * 4, [1] * 4], cc=cc)
+    one["scenario"]["module"] = module
+    assert composite.streams(one) == count
+
+
+def test_completion() -> None:
+    """Of a transfer, that is all; a run that was too short for it says nothing."""
+    one = beside([[1] * 4, [1] * 4], bytes=10**9)
+    with pytest.raises(LabError, match=r"^small: ended before all was transferred$"):
+        composite.observe(one)
+    one["flows"][0]["completion_s"] = 83.25
+    assert composite.observe(one) == {"streams": 8, "completion_s": 83.25}
+
+
+def test_windows_of_one_stream() -> None:
+    """Each second from the warm-up on; a loss event begins outside of recovery."""
+    one = beside([[1] * 8], cc="composite", count=1)
+    one["scenario"]["module"] = {"composite": {"streams": 1}}
+    (first,) = one["flows"][0]["connections"]
+    first["cwnd"] = list(range(41))
+    first["state"] = [OPEN] * 5 + [RECOVERY] * 5 + [OPEN] * 10 + [CWR, RECOVERY, LOSS]
+    first["state"] += [DISORDER] * 9 + [LOSS] + [OPEN] * 8
+    assert composite.observe(one)["windows"] == {"each_second": [10, 20, 30, 40], "losses": 2}
+
+
+def test_windows_apart() -> None:
+    assert composite.apart([1, 4], [1, 4]) == 0
+    assert composite.apart([12, 28], [10, 30]) == pytest.approx(0.1)
+
+
+def test_steps_in_order() -> None:
+    """The longest time without an advance, in round trips of its beginning, from the warm-up on.
+    Samples must be dense enough."""
+    one = beside([[5] * 8, [5] * 8])
+    assert "step" not in composite.observe(one)
+    one["flows"][0]["base_rtt_ms"] = 400.0
+    first, second = (flow["connections"][0] for flow in one["flows"])
+    first["received"] = [0] * 9 + [1] * 6 + [2] * 3 + [3] * 3 + [*range(4, 24)]
+    first["rtt_us"] = [400_000] * 15 + [200_000] * 26  # 0.6 / 0.4, then 0.3 / 0.2
+    second["received"] = [0] * 9 + [*range(1, 33)]
+    found = composite.observe(one)
+    assert (found["step"], found["step_beside"]) == (1.5, 1.0)
