@@ -36,9 +36,9 @@
  *
  * The distribution function (deal=):
  *
- *	lottery		tickets by how long ago a stream was chosen, as a rank r,
- *			1 to N: N + 2 r, so N + 2 for the last one chosen and
- *			3 N for the one longest ago
+ *	lottery		tickets by how long ago a stream was chosen: 1 for the
+ *			last one chosen, 2 for the one before, N for the one
+ *			longest ago
  *	random		all alike
  *	round-robin	one after the other
  *	minority	three of four losses go to a quarter of the streams; they
@@ -56,12 +56,23 @@
  *	lost packets	are taken off it
  *
  * So no acknowledgment lets out more than twice what it acknowledges, and there
- * is no flood after recovery (Figs. 7 to 12).  The window, or what is in flight
- * where that is more, is paced out (section VIII), through fq or TCP's own timer,
- * at pacing=500 percent of it per round trip; 200 at most while most streams are
- * in slow start or the window is below W / 2.  That bounds bursts, and
- * acknowledgments are the clock.  Close to 100 percent one evenly spaced flow
- * meets a full queue less often than N flows do, and its share is more than N's.
+ * is no flood after recovery (Figs. 7 to 12).
+ *
+ * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
+ * would.  One evenly spaced flow meets a full queue less often than N flows do, one
+ * that sends in large bursts more often; its share then is more than N's, or less.
+ * So a burst is no larger than one of N such connections would make it, with three
+ * packets at least: two that an acknowledgment covers, and one by which the window
+ * grew.  And the gap between bursts, where W = cwnd or what is in flight if more, is
+ *
+ *	gap = A B size srtt / (W p),	A, B uniform in (0, 2), drawn for each
+ *	p = 1 + 1.4 / sqrt(N)
+ *
+ * so nearly that of a Poisson process, which is what many independent senders are
+ * together, but at most four times its mean.  The rate is above W / srtt by what the
+ * sum of N of them swings, and acknowledgments remain the clock.  p = 2 while most
+ * streams are in slow start or the window is below W / 2.  One stream has the kernel's
+ * bursts, even gaps, and p = 1.2.
  *
  * Differences from the thesis
  *
@@ -72,8 +83,8 @@
  *     for all: if everything is lost, every stream pays.
  *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
  *     that backed off does not grow until its round trip is over.
- *  4. The window grows up to W and no further, and begins as the kernel's initial
- *     one; the thesis keeps N initial windows at least.
+ *  4. The window grows up to W and no further.  It begins as N initial windows, and
+ *     restarts after idle from them; the thesis never has less.
  *  5. A stream with two packets goes on with one after a loss.  One with one packet
  *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
  *     before it had two packets: what timeouts are to such a sender.  So W has no
@@ -152,8 +163,8 @@ LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
 	      "lottery", "random", "round-robin", "minority");
 LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
 	      "reno", "hstcp");
-LF_PARAM_UINT(pacing, 500, 100, 1000,
-	      "rate in percent of the window per round trip");
+LF_PARAM_UINT(pacing, 140, 0, 1000,
+	      "above the window per round trip, percent of it, over sqrt(N)");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
 	      "of the dealing, the same for each connection; 0: random");
 
@@ -168,8 +179,15 @@ static const u32 composite_enough = 16;
 /* Kinds of events that are dealt independently of each other. */
 enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
 
-/* Pacing in slow start, percent at most: as the kernel's own. */
+/* Pacing in slow start, and of one stream otherwise, percent: the kernel's own. */
 static const u32 composite_slow_pacing = 200;
+static const u32 composite_one_pacing = 120;
+
+/* A burst of a virtual sender is at least so many packets. */
+static const u32 composite_burst = 3;
+
+/* 1 in the draws for a gap. */
+#define COMPOSITE_GAP_ONE	256U
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
@@ -209,6 +227,8 @@ struct composite {
 	u32	prior_cwnd;	/* window when this loss event began */
 	u32	mss;		/* bytes; what the windows count */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
+	u16	burst_before;
 	u16	episode;	/* loss events */
 	u16	pacing;		/* parameter of this connection, percent */
 	u8	n;		/* streams; 0: ->init was never called */
@@ -274,23 +294,12 @@ static u32 composite_below(struct rnd_state *rnd, u32 n)
 }
 
 /*
- * Who holds ticket @u, where the one with rank r has r of them: the r for which
+ * Who holds ticket @u, where the r-th has r of them: the r for which
  * r (r - 1) / 2 <= u < r (r + 1) / 2.
  */
 static u32 composite_rank(u32 u)
 {
 	return (1 + int_sqrt(1 + 8 * u)) / 2;
-}
-
-/*
- * Who wins the lottery among @n, as a position, 0 is the one longest ago.  Of
- * n (2 n + 1) tickets the first n^2 are for all alike, the rest 2 r for rank r.
- */
-static u32 composite_win(u32 u, u32 n)
-{
-	if (u < n * n)
-		return u / n;
-	return n - composite_rank((u - n * n) / 2);
 }
 
 /* Position @at of @order is chosen: it goes to the end.  n <= 64 bytes move. */
@@ -312,8 +321,8 @@ static u8 composite_pick(struct composite_book *book, u32 n,
 
 	switch (deal) {
 	case COMPOSITE_LOTTERY:
-		ticket = composite_below(&book->rnd, n * (2 * n + 1));
-		return composite_choose(order, n, composite_win(ticket, n));
+		ticket = composite_below(&book->rnd, n * (n + 1) / 2);
+		return composite_choose(order, n, n - composite_rank(ticket));
 	case COMPOSITE_RANDOM:
 		return composite_below(&book->rnd, n);
 	case COMPOSITE_ROUND_ROBIN:
@@ -377,7 +386,7 @@ static bool composite_resting(const struct composite *ca,
 static bool composite_paid(const struct composite *ca,
 			   struct composite_stream *s, u32 reordering)
 {
-	reordering = min(reordering, max(ca->sum, 3U));
+	reordering = min(2 * reordering + 2, max(ca->sum, 3U));
 	if (s->resting && !before(ca->sent, s->mark + reordering))
 		s->resting = 0;
 	return s->resting;
@@ -533,7 +542,8 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
 }
 
-static void composite_pace(struct sock *sk)
+/* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
+static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -541,14 +551,58 @@ static void composite_pace(struct sock *sk)
 	u64 rate;
 
 	if (!tp->srtt_us)
-		return;
+		return 0;
 	if (2 * ca->slow > ca->n || cwnd < ca->sum / 2)
-		percent = min(percent, composite_slow_pacing);
-	/* 2^53 bytes/s are more than enough, and pacing is at most 1000. */
+		percent = composite_slow_pacing;
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
-	rate = min_t(u64, rate, BIT_ULL(53)) * percent;
-	lf_set_pacing_rate(sk, div_u64(rate, 100));
+	/* 2^40 bytes/s are enough, and leave room for @pacing and for a gap. */
+	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
+}
+
+static void composite_pace(struct sock *sk)
+{
+	u64 rate = composite_rate(sk);
+
+	if (rate)
+		lf_set_pacing_rate(sk, rate);
+}
+
+/* The rate for a gap of @a @b / COMPOSITE_GAP_ONE^2 of the mean one's. */
+static u64 composite_gap_rate(u64 rate, u32 a, u32 b)
+{
+	return div_u64(rate * COMPOSITE_GAP_ONE * COMPOSITE_GAP_ONE, a * b);
+}
+
+/* A burst of one of @n connections that send @rate together, packets. */
+static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
+{
+	rate = div_u64(rate >> LF_PACING_SHIFT, n * mss);
+	return clamp_t(u64, rate, composite_burst, U16_MAX);
+}
+
+/*
+ * The next burst and the gap behind it.  Packets wait for it in TCP: fq would take
+ * all that a window allows, each with the same gap.
+ */
+static void composite_spread(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	u64 rate = composite_rate(sk);
+	u32 a, b, mss = max(tcp_sk(sk)->mss_cache, 1U);
+
+	if (!ca->book || !rate)
+		return;
+	/* The kernel sets it for each route. */
+	if (sk->sk_gso_max_segs != ca->burst)
+		ca->burst_before = sk->sk_gso_max_segs;
+	ca->burst = min_t(u32, composite_burst_for(rate, ca->n, mss),
+			  ca->burst_before);
+	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
+	lf_pace_in_tcp(sk);
+	a = 1 + composite_below(&ca->book->rnd, 2 * COMPOSITE_GAP_ONE);
+	b = 1 + composite_below(&ca->book->rnd, 2 * COMPOSITE_GAP_ONE);
+	lf_set_pacing_rate(sk, composite_gap_rate(rate, a, b));
 }
 
 static void composite_set_window(struct sock *sk, u32 cwnd)
@@ -612,6 +666,12 @@ static u32 composite_streams_for(u32 min_rtt_us)
 		     1U, COMPOSITE_MAX);
 }
 
+/* Pacing of @n streams in percent, where the parameter is @above. */
+static u32 composite_pacing_for(u32 above, u32 n)
+{
+	return n > 1 ? 100 + int_sqrt(above * above / n) : composite_one_pacing;
+}
+
 /* How many streams the connection is to have. */
 static u32 composite_wanted(const struct sock *sk)
 {
@@ -634,9 +694,14 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
+	/* Each stream has an initial window, unless it goes on with another's. */
+	if (!tp->data_segs_out) {
+		w = min(w, U32_MAX / ca->n) * ca->n;
+		composite_set_window(sk, w);
+	}
 	ca->deal = lf_param(deal);
 	ca->algorithm = lf_param(algorithm);
-	ca->pacing = lf_param(pacing);
+	ca->pacing = composite_pacing_for(lf_param(pacing), ca->n);
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
@@ -682,6 +747,8 @@ static void composite_release(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 
+	if (ca->burst && sk->sk_gso_max_segs == ca->burst)
+		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
 }
@@ -807,7 +874,7 @@ static void composite_restart(struct sock *sk)
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
-	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, least, i;
+	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, i;
 
 	if (!ca->n || tp->packets_out || idle <= rto ||
 	    tp->lsndtime == ca->restarted ||
@@ -815,17 +882,17 @@ static void composite_restart(struct sock *sk)
 		return;
 	ca->restarted = tp->lsndtime;
 	halves = min(idle / rto, 31U);
-	least = max_t(u32, TCP_INIT_CWND / ca->n, 1);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
 		composite_take(ca, s);
 		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
-		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, least));
+		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, TCP_INIT_CWND));
 		composite_put(ca, s);
 	}
 	composite_set_window(sk, max_t(u32, cwnd >> halves,
-				       min_t(u32, cwnd, TCP_INIT_CWND)));
+				       min_t(u32, cwnd,
+					     TCP_INIT_CWND * ca->n)));
 	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
 	ca->turn = 0;
 	composite_pace(sk);
@@ -836,6 +903,7 @@ static void composite_restart(struct sock *sk)
 static u32 composite_min_tso_segs(struct sock *sk)
 {
 	composite_restart(sk);
+	composite_spread(sk);
 	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
