@@ -381,7 +381,8 @@ static bool composite_resting(const struct composite *ca,
 /*
  * Is a loss that is found now of a packet sent before it backed off?  What is found
  * lost was sent after what the last acknowledgment told of, or up to @reordering
- * packets before, which is no more than a window.
+ * packets before, which is no more than a window.  A packet sent is up to two
+ * delivered, while the window comes down, and so is an acknowledgment.
  */
 static bool composite_paid(const struct composite *ca,
 			   struct composite_stream *s, u32 reordering)
@@ -596,8 +597,8 @@ static void composite_spread(struct sock *sk)
 	/* The kernel sets it for each route. */
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
-	ca->burst = min_t(u32, composite_burst_for(rate, ca->n, mss),
-			  ca->burst_before);
+	ca->burst = clamp_t(u32, composite_burst_for(rate, ca->n, mss), 1,
+			    max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
 	lf_pace_in_tcp(sk);
 	a = 1 + composite_below(&ca->book->rnd, 2 * COMPOSITE_GAP_ONE);
@@ -696,7 +697,7 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->n = book ? n : 1;
 	/* Each stream has an initial window, unless it goes on with another's. */
 	if (!tp->data_segs_out) {
-		w = min(w, U32_MAX / ca->n) * ca->n;
+		w = min(w, S32_MAX / ca->n) * ca->n;
 		composite_set_window(sk, w);
 	}
 	ca->deal = lf_param(deal);

@@ -45,7 +45,10 @@ static void composite_test_release(void *tp)
 	composite_release(tp);
 }
 
-/* Limited by its window of @cwnd, 100 ms, and composite_ops[@which] selected. */
+/*
+ * Limited by its window of @cwnd, 100 ms, composite_ops[@which] selected, and not its
+ * first algorithm.
+ */
 static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
 					    u32 which)
 {
@@ -59,6 +62,8 @@ static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	tp->srtt_us = 100000 << 3;
 	tp->mss_cache = 1448;
+	tp->data_segs_out = 1;
+	sk->sk_gso_max_segs = 65535;
 	lf_test_set(test, "seed", COMPOSITE_SEED, 0);
 	composite_init(sk);
 	lf_test_set(test, "seed", "0", 0);
@@ -144,18 +149,19 @@ static void composite_audit(struct kunit *test, struct tcp_sock *tp,
 /* Who has been waiting for how long holds so many tickets, and there are no more. */
 static void composite_tickets(struct kunit *test)
 {
-	u32 n, u, at;
+	u32 n, u, rank;
 
 	for (n = 2; n <= COMPOSITE_MAX; n++) {
 		u32 held[COMPOSITE_MAX] = {};
 
-		for (u = 0; u < n * (2 * n + 1); u++) {
-			at = composite_win(u, n);
-			KUNIT_ASSERT_LT(test, at, n);
-			held[at]++;
+		for (u = 0; u < n * (n + 1) / 2; u++) {
+			rank = composite_rank(u);
+			KUNIT_ASSERT_GE(test, rank, 1U);
+			KUNIT_ASSERT_LE(test, rank, n);
+			held[rank - 1]++;
 		}
-		for (at = 0; at < n; at++)
-			KUNIT_ASSERT_EQ(test, held[at], n + 2 * (n - at));
+		for (rank = 1; rank <= n; rank++)
+			KUNIT_ASSERT_EQ(test, held[rank - 1], rank);
 	}
 }
 
@@ -209,7 +215,7 @@ static void composite_deals_evenly(struct kunit *test)
 static void composite_lottery_favours(struct kunit *test)
 {
 	struct composite *ca = composite_test_book(test, 8, COMPOSITE_LOTTERY);
-	u32 age[8] = {}, wins[8] = {}, picks = 136 * 600, i;
+	u32 age[8] = {}, wins[8] = {}, picks = 36 * 2000, i;
 	u8 before[8];
 
 	for (i = 0; i < picks; i++) {
@@ -222,9 +228,9 @@ static void composite_lottery_favours(struct kunit *test)
 		wins[at]++;
 		age[chosen] = i;
 	}
-	/* 24 of 136 tickets for the one longest ago, 10 for the last. */
+	/* 8 of 36 tickets for the one longest ago, 1 for the last. */
 	for (i = 0; i < 8; i++)
-		KUNIT_EXPECT_LE(test, lf_apart(wins[i], 600 * (24 - 2 * i)),
+		KUNIT_EXPECT_LE(test, lf_apart(wins[i], 2000 * (8 - i)),
 				600ULL);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_LT(test, picks - age[i], 200U);
@@ -441,13 +447,13 @@ static void composite_once_a_round_trip(struct kunit *test)
 	/* Found by the first packet sent after it, so sent before that. */
 	composite_test_ack(tp, 1, 1, mark);
 	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
-	/* The packets before that one may be late. */
+	/* The packets before that one may be late, with one sent for two. */
 	tp->reordering = 3;
-	composite_test_ack(tp, 1, 1, mark + 2);
-	composite_test_ack(tp, 1, 1, mark + 3);
+	composite_test_ack(tp, 1, 1, mark + 7);
+	composite_test_ack(tp, 1, 1, mark + 8);
 	KUNIT_EXPECT_EQ(test, ca->sum, 50U);
 	/* Sent after it: counts, and then not again. */
-	composite_test_ack(tp, 1, 1, mark + 4);
+	composite_test_ack(tp, 1, 1, mark + 9);
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 	composite_test_ack(tp, 10, 5, mark + 10);
 	composite_test_ack(tp, 10, 5, mark + 20);
@@ -840,7 +846,7 @@ static void composite_windows(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, composite_window(ca, w, 1, 0), 100U);
 }
 
-/* The pacing rate: of the window, never 0, never above the socket's maximum. */
+/* The mean rate: of the window, never 0, never above the socket's maximum. */
 static void composite_paced(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
@@ -850,8 +856,8 @@ static void composite_paced(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	composite_pace(sk);
-	/* 100 packets of 1448 bytes in 100 ms, five times. */
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 7240000UL);
+	/* 100 packets of 1448 bytes in 100 ms, 1.7 times. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2461600UL);
 	composite_of(tp)->pacing = 100;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1448000UL);
@@ -860,11 +866,11 @@ static void composite_paced(struct kunit *test)
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
 	tp->packets_out = 0;
-	composite_of(tp)->pacing = 1000;
-	/* Coming up to the streams' window: twice, not ten times. */
+	/* Coming up to the streams' window: twice. */
 	tcp_snd_cwnd_set(tp, 40);
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1158400UL);
+	composite_of(tp)->pacing = 1000;
 	for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 10, 2)) {
 		for (rtt = 1; rtt < U32_MAX / 16; rtt *= 10) {
 			tcp_snd_cwnd_set(tp, w);
@@ -881,6 +887,134 @@ static void composite_paced(struct kunit *test)
 	sk->sk_max_pacing_rate = 2000;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
+}
+
+/* 1 + above / sqrt(N), rounded down; one stream as the kernel's. */
+static void composite_pacing_by_n(struct kunit *test)
+{
+	static const struct {
+		u32 above, n, percent;
+	} all[] = {
+		{ 140, 1, 120 }, { 140, 4, 170 }, { 140, 8, 149 },
+		{ 140, 16, 135 }, { 140, 32, 124 }, { 140, 64, 117 },
+		{ 0, 1, 120 }, { 0, 2, 100 }, { 0, 64, 100 },
+		{ 1000, 2, 807 }, { 1000, 64, 225 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		KUNIT_EXPECT_EQ(test, composite_pacing_for(all[i].above,
+							   all[i].n),
+				all[i].percent);
+}
+
+/* A gap, and the rate that makes it: no overflow, and the same but for rounding. */
+static void composite_gaps(struct kunit *test)
+{
+	const u64 largest = BIT_ULL(40) * 10;
+	u32 one = COMPOSITE_GAP_ONE;
+
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one, one), 1000ULL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, 2 * one, 2 * one),
+			250ULL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one / 2, one), 2000ULL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(largest, 1, 1),
+			largest * one * one);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1, 2 * one, 2 * one), 0ULL);
+}
+
+/* A burst is one of N connections', at least three packets, at most the device's. */
+static void composite_bursts(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
+						     COMPOSITE_LOTTERY);
+	struct tcp_sock *one = composite_test_streams(test, 100, 1,
+						      COMPOSITE_LOTTERY);
+	struct sock *sk = (struct sock *)tp;
+
+	KUNIT_EXPECT_EQ(test, composite_burst_for(0, 64, 1448), 3U);
+	/* 1 Gbit/s among 4: 30518 bytes in 1/1024 s. */
+	KUNIT_EXPECT_EQ(test, composite_burst_for(125000000, 4, 1448), 21U);
+	KUNIT_EXPECT_EQ(test, composite_burst_for(125000000, 64, 1448), 3U);
+	KUNIT_EXPECT_EQ(test, composite_burst_for(BIT_ULL(44), 1, 536), 65535U);
+
+	sk->sk_gso_max_segs = 44;
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
+	/* Another route, with other limits: larger and smaller than a burst. */
+	sk->sk_gso_max_segs = 40;
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
+	tcp_snd_cwnd_set(tp, 1000000);
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 40);
+	sk->sk_gso_max_segs = 1;
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 1);
+	/* It is the next algorithm's. */
+	sk->sk_gso_max_segs = 64;
+	tcp_snd_cwnd_set(tp, 100);
+	composite_min_tso_segs(sk);
+	composite_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 64);
+
+	sk = (struct sock *)one;
+	composite_min_tso_segs(sk);
+	composite_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
+}
+
+/*
+ * Gaps, relative to the mean: at most 4, of mean 1 and variance 7/9.  They wait in
+ * TCP, also where fq has taken the pacing over.
+ */
+static void composite_spreads(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4,
+						     COMPOSITE_LOTTERY);
+	struct tcp_sock *one = composite_test_streams(test, 100, 1,
+						      COMPOSITE_LOTTERY);
+	struct sock *sk = (struct sock *)tp;
+	u64 sum = 0, squares = 0;
+	const u32 draws = 40000;
+	u32 i;
+
+	composite_of(tp)->pacing = 100;
+	for (i = 0; i < draws; i++) {
+		u32 gap;
+
+		sk->sk_pacing_status = SK_PACING_FQ;
+		composite_min_tso_segs(sk);
+		KUNIT_ASSERT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
+		/* In thousandths; 1448000 is the mean. */
+		gap = div64_u64(1448000000ULL, sk->sk_pacing_rate);
+		KUNIT_ASSERT_LE(test, gap, 4000U);
+		sum += gap;
+		squares += (u64)gap * gap;
+	}
+	sum = div_u64(sum, draws);
+	squares = div_u64(squares, draws);
+	KUNIT_EXPECT_GE(test, sum, 980ULL);
+	KUNIT_EXPECT_LE(test, sum, 1020ULL);
+	KUNIT_EXPECT_GE(test, squares - sum * sum, 740000ULL);
+	KUNIT_EXPECT_LE(test, squares - sum * sum, 820000ULL);
+
+	/* Less than a byte per second is no rate, and 0 would be none. */
+	tp->srtt_us = U32_MAX;
+	tcp_snd_cwnd_set(tp, 1);
+	tp->mss_cache = 1;
+	for (i = 0; i < 1000; i++) {
+		composite_min_tso_segs(sk);
+		KUNIT_ASSERT_GT(test, sk->sk_pacing_rate, 0UL);
+	}
+
+	/* One stream: even, and fq's if it is fq. */
+	sk = (struct sock *)one;
+	composite_pace(sk);
+	sk->sk_pacing_status = SK_PACING_FQ;
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_FQ);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1737600UL);
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -901,6 +1035,34 @@ static void composite_hook_init(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp), w);
 			composite_audit(test, tp, "init");
 		}
+	}
+}
+
+/* What has sent nothing yet begins with an initial window for each stream. */
+static void composite_hook_begins(struct kunit *test)
+{
+	static const u8 n[] = { 8, 4, 8, 16, 32, 64 };
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
+		struct tcp_sock *tp = composite_test_sock(test, 1, i);
+		struct sock *sk = (struct sock *)tp;
+
+		tp->data_segs_out = 0;
+		composite_release(sk);
+		tcp_snd_cwnd_set(tp, 10);
+		composite_init(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10U * n[i]);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 10U * n[i]);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->slow, n[i]);
+		composite_audit(test, tp, "begin");
+		/* A route's initial window, and a clamp. */
+		composite_release(sk);
+		tcp_snd_cwnd_set(tp, S32_MAX);
+		tp->snd_cwnd_clamp = 100;
+		composite_init(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 100U);
+		composite_audit(test, tp, "clamp");
 	}
 }
 
@@ -1085,9 +1247,8 @@ static void composite_hook_idle(struct kunit *test)
 		/* An MTU probe is the first to leave, and does not ask. */
 		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
 		composite_tx_start(sk);
-		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
-		KUNIT_EXPECT_LE(test, ca->sum,
-				max_t(u32, ca->n, TCP_INIT_CWND));
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), TCP_INIT_CWND * ca->n);
+		KUNIT_EXPECT_EQ(test, ca->sum, TCP_INIT_CWND * ca->n);
 		composite_audit(test, tp, "idle");
 	}
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
@@ -1157,7 +1318,7 @@ static const struct lf_test_params composite_params[] = {
 	{ "streams", { "0", "1", "64", "8" }, NULL, NULL },
 	{ "deal", { "random", "round-robin", "minority", "lottery" } },
 	{ "algorithm", { "hstcp", "reno" } },
-	{ "pacing", { "100", "1000", "500" }, "99", "1001" },
+	{ "pacing", { "0", "1000", "140" }, NULL, NULL },
 	{ "seed", { "1", "4294967295", "0" }, NULL, NULL },
 };
 
@@ -1166,6 +1327,7 @@ static void composite_params_checked(struct kunit *test)
 	lf_test_params_checked(test, composite_params,
 			       ARRAY_SIZE(composite_params));
 	lf_test_set(test, "streams", "65", -ERANGE);
+	lf_test_set(test, "pacing", "1001", -ERANGE);
 	lf_test_set(test, "seed", "4294967296", -ERANGE);
 }
 
@@ -1224,7 +1386,12 @@ static struct kunit_case composite_economy_cases[] = {
 static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_windows),
 	KUNIT_CASE(composite_paced),
+	KUNIT_CASE(composite_pacing_by_n),
+	KUNIT_CASE(composite_gaps),
+	KUNIT_CASE(composite_bursts),
+	KUNIT_CASE(composite_spreads),
 	KUNIT_CASE(composite_hook_init),
+	KUNIT_CASE(composite_hook_begins),
 	KUNIT_CASE(composite_hook_switch),
 	KUNIT_CASE(composite_hook_no_memory),
 	KUNIT_CASE(composite_hook_memory_storm),
