@@ -83,8 +83,8 @@
  *     for all: if everything is lost, every stream pays.
  *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
  *     that backed off does not grow until its round trip is over.
- *  4. The window grows up to W and no further.  It begins as N initial windows, and
- *     restarts after idle from them; the thesis never has less.
+ *  4. The window grows up to W and no further.  It begins as N initial windows; the
+ *     thesis never has less.  After idle it restarts from one.
  *  5. A stream with two packets goes on with one after a loss.  One with one packet
  *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
  *     before it had two packets: what timeouts are to such a sender.  So W has no
@@ -875,7 +875,7 @@ static void composite_restart(struct sock *sk)
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
-	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, i;
+	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, least, i;
 
 	if (!ca->n || tp->packets_out || idle <= rto ||
 	    tp->lsndtime == ca->restarted ||
@@ -883,17 +883,17 @@ static void composite_restart(struct sock *sk)
 		return;
 	ca->restarted = tp->lsndtime;
 	halves = min(idle / rto, 31U);
+	least = max_t(u32, TCP_INIT_CWND / ca->n, 1);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
 		composite_take(ca, s);
 		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
-		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, TCP_INIT_CWND));
+		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, least));
 		composite_put(ca, s);
 	}
 	composite_set_window(sk, max_t(u32, cwnd >> halves,
-				       min_t(u32, cwnd,
-					     TCP_INIT_CWND * ca->n)));
+				       min_t(u32, cwnd, TCP_INIT_CWND)));
 	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
 	ca->turn = 0;
 	composite_pace(sk);
