@@ -61,18 +61,19 @@
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
  * would.  One evenly spaced flow meets a full queue less often than N flows do, one
  * that sends in large bursts more often; its share then is more than N's, or less.
- * So a burst is no larger than one of N such connections would make it, with three
+ * So a burst is as large as one of N such connections would make it, and three
  * packets at least: two that an acknowledgment covers, and one by which the window
- * grew.  And the gap between bursts, where W = cwnd or what is in flight if more, is
+ * grew.  The gap behind it is, where W is what is in flight if that is more,
  *
- *	gap = A B size srtt / (W p),	A, B uniform in (0, 2), drawn for each
- *	p = 1 + 1.4 / sqrt(N)
+ *	gap = A B burst srtt / (p W)	p = 1 + 2 / sqrt(N)
  *
- * so nearly that of a Poisson process, which is what many independent senders are
- * together, but at most four times its mean.  The rate is above W / srtt by what the
- * sum of N of them swings, and acknowledgments remain the clock.  p = 2 while most
- * streams are in slow start or the window is below W / 2.  One stream has the kernel's
- * bursts, even gaps, and p = 1.2.
+ * with A and B uniform in 1/8 .. 15/8, drawn each time TCP gets to send.  So gaps
+ * vary nearly as in a Poisson process, which is what many independent senders are
+ * together, and are at most 3.5 times their mean.  p leaves acknowledgments the clock;
+ * its 2 is fitted to the share of N connections (docs/composite.md).  p = 2 while most
+ * streams are in slow start or the window is below W / 2.  One stream, and a window of
+ * less than two bursts, has even gaps; one stream has the kernel's bursts and p = 1.2.
+ * The kernel halves a gap for a sender that was late, as with any pacing.
  *
  * Differences from the thesis
  *
@@ -104,7 +105,8 @@
  * Parameters are taken when a connection starts (or selects one of the names) and
  * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
  * connection, at most 4096 as kmalloc() rounds up; without it there is one stream.
- * Trace event: longfat:composite.
+ * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
+ * shows is that of one gap.  Trace event: longfat:composite.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -163,8 +165,8 @@ LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
 	      "lottery", "random", "round-robin", "minority");
 LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
 	      "reno", "hstcp");
-LF_PARAM_UINT(pacing, 140, 0, 1000,
-	      "above the window per round trip, percent of it, over sqrt(N)");
+LF_PARAM_UINT(pacing, 200, 0, 1000,
+	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
 	      "of the dealing, the same for each connection; 0: random");
 
@@ -186,8 +188,9 @@ static const u32 composite_one_pacing = 120;
 /* A burst of a virtual sender is at least so many packets. */
 static const u32 composite_burst = 3;
 
-/* 1 in the draws for a gap. */
+/* 1 in the draws for a gap, and the least of them. */
 #define COMPOSITE_GAP_ONE	256U
+#define COMPOSITE_GAP_LEAST	(COMPOSITE_GAP_ONE / 8)
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
@@ -230,13 +233,13 @@ struct composite {
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
 	u16	episode;	/* loss events */
-	u16	pacing;		/* parameter of this connection, percent */
+	u16	pacing;		/* percent of the window per round trip */
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
 	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
-	u8	deal;		/* parameters of this connection */
+	u8	deal;		/* parameters when it started */
 	u8	algorithm;
 };
 
@@ -381,13 +384,13 @@ static bool composite_resting(const struct composite *ca,
 /*
  * Is a loss that is found now of a packet sent before it backed off?  What is found
  * lost was sent after what the last acknowledgment told of, or up to @reordering
- * packets before, which is no more than a window.  A packet sent is up to two
- * delivered, while the window comes down, and so is an acknowledgment.
+ * packets before, which is no more than a window.  Those are counted as delivered
+ * when they were sent, and while the window comes down two are for each sent.
  */
 static bool composite_paid(const struct composite *ca,
 			   struct composite_stream *s, u32 reordering)
 {
-	reordering = min(2 * reordering + 2, max(ca->sum, 3U));
+	reordering = min(2 * min(reordering, ca->sum) + 2, max(ca->sum, 3U));
 	if (s->resting && !before(ca->sent, s->mark + reordering))
 		s->resting = 0;
 	return s->resting;
@@ -569,41 +572,59 @@ static void composite_pace(struct sock *sk)
 		lf_set_pacing_rate(sk, rate);
 }
 
-/* The rate for a gap of @a @b / COMPOSITE_GAP_ONE^2 of the mean one's. */
-static u64 composite_gap_rate(u64 rate, u32 a, u32 b)
+/* One of the two draws for a gap, from 16 random bits. */
+static u32 composite_draw(u16 random)
 {
-	return div_u64(rate * COMPOSITE_GAP_ONE * COMPOSITE_GAP_ONE, a * b);
+	return COMPOSITE_GAP_LEAST +
+	       (random * (2 * (COMPOSITE_GAP_ONE - COMPOSITE_GAP_LEAST) + 1) >>
+		16);
+}
+
+/*
+ * The rate for a gap of @a @b / COMPOSITE_GAP_ONE^2 of that at @rate, which is below
+ * 2^44.  ~0UL would be no pacing, and 32 bits are soon full.
+ */
+static unsigned long composite_gap_rate(u64 rate, u32 a, u32 b)
+{
+	rate = div_u64(rate * COMPOSITE_GAP_ONE * COMPOSITE_GAP_ONE, a * b);
+	return min_t(u64, rate, ~0UL - 1);
 }
 
 /* A burst of one of @n connections that send @rate together, packets. */
 static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
 {
-	rate = div_u64(rate >> LF_PACING_SHIFT, n * mss);
-	return clamp_t(u64, rate, composite_burst, U16_MAX);
+	return clamp_t(u64, div_u64(rate >> LF_PACING_SHIFT, n * mss),
+		       composite_burst, U16_MAX);
 }
 
 /*
- * The next burst and the gap behind it.  Packets wait for it in TCP: fq would take
- * all that a window allows, each with the same gap.
+ * Sets the gap behind the next burst.  Returns its size, packets; @least if it is the
+ * kernel's.  sk_gso_max_segs is what the device of the route takes; the kernel sets it
+ * with each route.
  */
-static void composite_spread(struct sock *sk)
+static u32 composite_spread(struct sock *sk, u32 least)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u64 rate = composite_rate(sk);
-	u32 a, b, mss = max(tcp_sk(sk)->mss_cache, 1U);
+	u32 mss = max(tcp_sk(sk)->mss_cache, 1U), random;
+	u64 rate;
 
-	if (!ca->book || !rate)
-		return;
-	/* The kernel sets it for each route. */
+	if (!ca->book)
+		return least;
+	rate = composite_rate(sk);
+	if (!rate)
+		return least;
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
 	ca->burst = clamp_t(u32, composite_burst_for(rate, ca->n, mss), 1,
 			    max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
-	lf_pace_in_tcp(sk);
-	a = 1 + composite_below(&ca->book->rnd, 2 * COMPOSITE_GAP_ONE);
-	b = 1 + composite_below(&ca->book->rnd, 2 * COMPOSITE_GAP_ONE);
-	lf_set_pacing_rate(sk, composite_gap_rate(rate, a, b));
+	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
+		random = prandom_u32_state(&ca->book->rnd);
+		rate = composite_gap_rate(rate, composite_draw(random),
+					  composite_draw(random >> 16));
+	}
+	lf_set_pacing_rate(sk, rate);
+	return ca->burst;
 }
 
 static void composite_set_window(struct sock *sk, u32 cwnd)
@@ -615,7 +636,7 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 
 /*
  * MTU probing made packets larger, and the window smaller in proportion: so with
- * the streams.
+ * the streams.  Packets that become smaller stay as many, as in the kernel.
  */
 static void composite_rescale(struct sock *sk)
 {
@@ -685,6 +706,21 @@ static u32 composite_wanted(const struct sock *sk)
 
 /* --- hooks --------------------------------------------------------------- */
 
+/* Has it sent no data yet, but for those in a SYN? */
+static bool composite_fresh(const struct sock *sk)
+{
+	return tcp_sk(sk)->data_segs_out <= tcp_sk(sk)->syn_data;
+}
+
+/* The initial window of this path, packets. */
+static u32 composite_initial(struct sock *sk)
+{
+	const struct dst_entry *dst = __sk_dst_get(sk);
+	u32 w = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
+
+	return w ? w : TCP_INIT_CWND;
+}
+
 /* Begin with @n streams in @book, or one without; they share the window. */
 static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 {
@@ -695,9 +731,9 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
-	/* Each stream has an initial window, unless it goes on with another's. */
-	if (!tp->data_segs_out) {
-		w = min(w, S32_MAX / ca->n) * ca->n;
+	/* Each stream has an initial window; without an RTT there is no pacing. */
+	if (composite_fresh(sk) && tp->srtt_us) {
+		w = min3(w, composite_initial(sk), (u32)S32_MAX / ca->n) * ca->n;
 		composite_set_window(sk, w);
 	}
 	ca->deal = lf_param(deal);
@@ -750,6 +786,9 @@ static void composite_release(struct sock *sk)
 
 	if (ca->burst && sk->sk_gso_max_segs == ca->burst)
 		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
+	if (ca->book && composite_fresh(sk))
+		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
+					     composite_initial(sk)));
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
 }
@@ -875,21 +914,21 @@ static void composite_restart(struct sock *sk)
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
-	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, least, i;
+	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, i;
 
-	if (!ca->n || tp->packets_out || idle <= rto ||
+	if (!ca->n || tp->packets_out || idle <= rto || composite_fresh(sk) ||
 	    tp->lsndtime == ca->restarted ||
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
 		return;
 	ca->restarted = tp->lsndtime;
 	halves = min(idle / rto, 31U);
-	least = max_t(u32, TCP_INIT_CWND / ca->n, 1);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
+		u32 least = TCP_INIT_CWND / ca->n + (i < TCP_INIT_CWND % ca->n);
 
 		composite_take(ca, s);
 		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
-		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, least));
+		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, max(least, 1U)));
 		composite_put(ca, s);
 	}
 	composite_set_window(sk, max_t(u32, cwnd >> halves,
@@ -903,9 +942,10 @@ static void composite_restart(struct sock *sk)
 /* Comes before each transmission. */
 static u32 composite_min_tso_segs(struct sock *sk)
 {
+	u32 least = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+
 	composite_restart(sk);
-	composite_spread(sk);
-	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	return composite_spread(sk, least);
 }
 
 static void composite_tx_start(struct sock *sk)

@@ -736,7 +736,7 @@ static void composite_undone(struct kunit *test)
 static void composite_fuzz(struct kunit *test)
 {
 	struct rnd_state rnd;
-	u32 run, step;
+	u32 run, step, route;
 
 	prandom_seed_state(&rnd, 5);
 	for (run = 0; run < 200; run++) {
@@ -747,6 +747,7 @@ static void composite_fuzz(struct kunit *test)
 		struct sock *sk = (struct sock *)tp;
 
 		ca->algorithm = run / 4 % 2;
+		route = sk->sk_gso_max_segs;
 		tp->delivered = prandom_u32_state(&rnd);
 		ca->delivered = tp->delivered;
 		ca->sent = tp->delivered - 2;
@@ -766,6 +767,14 @@ static void composite_fuzz(struct kunit *test)
 			/* After a SYN with data the kernel takes one back. */
 			if (!step && run & 1)
 				tp->delivered--;
+			/* Another route, and a transmission. */
+			if (what == 1) {
+				route = 1 + k;
+				sk->sk_gso_max_segs = route;
+			}
+			composite_min_tso_segs(sk);
+			KUNIT_ASSERT_GE(test, sk->sk_gso_max_segs, 1);
+			KUNIT_ASSERT_LE(test, sk->sk_gso_max_segs, route);
 			if (what < 40) {
 				composite_test_ack(tp, k, 0, tp->delivered - k);
 				KUNIT_ASSERT_LE(test, tcp_snd_cwnd(tp),
@@ -856,8 +865,8 @@ static void composite_paced(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	composite_pace(sk);
-	/* 100 packets of 1448 bytes in 100 ms, 1.7 times. */
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2461600UL);
+	/* 100 packets of 1448 bytes in 100 ms, twice. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
 	composite_of(tp)->pacing = 100;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1448000UL);
@@ -895,8 +904,8 @@ static void composite_pacing_by_n(struct kunit *test)
 	static const struct {
 		u32 above, n, percent;
 	} all[] = {
-		{ 140, 1, 120 }, { 140, 4, 170 }, { 140, 8, 149 },
-		{ 140, 16, 135 }, { 140, 32, 124 }, { 140, 64, 117 },
+		{ 200, 1, 120 }, { 200, 4, 200 }, { 200, 8, 170 },
+		{ 200, 16, 150 }, { 200, 32, 135 }, { 200, 64, 125 },
 		{ 0, 1, 120 }, { 0, 2, 100 }, { 0, 64, 100 },
 		{ 1000, 2, 807 }, { 1000, 64, 225 },
 	};
@@ -908,19 +917,28 @@ static void composite_pacing_by_n(struct kunit *test)
 				all[i].percent);
 }
 
-/* A gap, and the rate that makes it: no overflow, and the same but for rounding. */
+/*
+ * Draws from 1/8 to 15/8, both ends, of mean 1; a gap and the rate that makes it,
+ * without overflow.
+ */
 static void composite_gaps(struct kunit *test)
 {
 	const u64 largest = BIT_ULL(40) * 10;
-	u32 one = COMPOSITE_GAP_ONE;
+	u32 one = COMPOSITE_GAP_ONE, i;
+	u64 sum = 0;
 
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one, one), 1000ULL);
+	KUNIT_EXPECT_EQ(test, composite_draw(0), one / 8);
+	KUNIT_EXPECT_EQ(test, composite_draw(65535), 15 * one / 8);
+	for (i = 0; i < 65536; i++)
+		sum += composite_draw(i);
+	KUNIT_EXPECT_LE(test, lf_apart(sum, 65536ULL * one), 65536ULL / 100);
+
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one, one), 1000UL);
 	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, 2 * one, 2 * one),
-			250ULL);
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one / 2, one), 2000ULL);
+			250UL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one / 2, one), 2000UL);
 	KUNIT_EXPECT_EQ(test, composite_gap_rate(largest, 1, 1),
-			largest * one * one);
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1, 2 * one, 2 * one), 0ULL);
+			min_t(u64, largest * one * one, ~0UL - 1));
 }
 
 /* A burst is one of N connections', at least three packets, at most the device's. */
@@ -939,17 +957,17 @@ static void composite_bursts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, composite_burst_for(BIT_ULL(44), 1, 536), 65535U);
 
 	sk->sk_gso_max_segs = 44;
-	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 3U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
 	/* Another route, with other limits: larger and smaller than a burst. */
 	sk->sk_gso_max_segs = 40;
 	composite_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
 	tcp_snd_cwnd_set(tp, 1000000);
-	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 40U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 40);
 	sk->sk_gso_max_segs = 1;
-	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 1U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 1);
 	/* It is the next algorithm's. */
 	sk->sk_gso_max_segs = 64;
@@ -959,14 +977,15 @@ static void composite_bursts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 64);
 
 	sk = (struct sock *)one;
-	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk),
+			init_net.ipv4.sysctl_tcp_min_tso_segs);
 	composite_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
 }
 
 /*
- * Gaps, relative to the mean: at most 4, of mean 1 and variance 7/9.  They wait in
- * TCP, also where fq has taken the pacing over.
+ * Gaps behind bursts, relative to the mean: 1/64 to 225/64, of mean 1 and variance
+ * 0.575.  Even ones for a window of less than two bursts, and for one stream.
  */
 static void composite_spreads(struct kunit *test)
 {
@@ -983,37 +1002,40 @@ static void composite_spreads(struct kunit *test)
 	for (i = 0; i < draws; i++) {
 		u32 gap;
 
-		sk->sk_pacing_status = SK_PACING_FQ;
-		composite_min_tso_segs(sk);
-		KUNIT_ASSERT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
+		KUNIT_ASSERT_EQ(test, composite_min_tso_segs(sk), 3U);
 		/* In thousandths; 1448000 is the mean. */
 		gap = div64_u64(1448000000ULL, sk->sk_pacing_rate);
-		KUNIT_ASSERT_LE(test, gap, 4000U);
+		KUNIT_ASSERT_GE(test, gap, 15U);
+		KUNIT_ASSERT_LE(test, gap, 3516U);
 		sum += gap;
 		squares += (u64)gap * gap;
 	}
 	sum = div_u64(sum, draws);
 	squares = div_u64(squares, draws);
-	KUNIT_EXPECT_GE(test, sum, 980ULL);
-	KUNIT_EXPECT_LE(test, sum, 1020ULL);
-	KUNIT_EXPECT_GE(test, squares - sum * sum, 740000ULL);
-	KUNIT_EXPECT_LE(test, squares - sum * sum, 820000ULL);
+	KUNIT_EXPECT_GE(test, sum, 985ULL);
+	KUNIT_EXPECT_LE(test, sum, 1015ULL);
+	KUNIT_EXPECT_GE(test, squares - sum * sum, 545000ULL);
+	KUNIT_EXPECT_LE(test, squares - sum * sum, 605000ULL);
 
+	for (i = 0; i < 100; i++) {
+		/* As on the way up to the streams' window: twice. */
+		tcp_snd_cwnd_set(tp, 5);
+		composite_min_tso_segs(sk);
+		KUNIT_ASSERT_EQ(test, sk->sk_pacing_rate, 144800UL);
+	}
 	/* Less than a byte per second is no rate, and 0 would be none. */
 	tp->srtt_us = U32_MAX;
-	tcp_snd_cwnd_set(tp, 1);
 	tp->mss_cache = 1;
 	for (i = 0; i < 1000; i++) {
+		tcp_snd_cwnd_set(tp, i % 10 + 1);
 		composite_min_tso_segs(sk);
 		KUNIT_ASSERT_GT(test, sk->sk_pacing_rate, 0UL);
+		KUNIT_ASSERT_NE(test, sk->sk_pacing_rate, ~0UL);
 	}
 
-	/* One stream: even, and fq's if it is fq. */
 	sk = (struct sock *)one;
 	composite_pace(sk);
-	sk->sk_pacing_status = SK_PACING_FQ;
 	composite_min_tso_segs(sk);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_FQ);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1737600UL);
 }
 
@@ -1038,6 +1060,20 @@ static void composite_hook_init(struct kunit *test)
 	}
 }
 
+/* A connection of @which that has sent no more than a SYN with @syn_data. */
+static struct tcp_sock *composite_test_fresh(struct kunit *test, u32 which,
+					     u32 syn_data)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 1, which);
+
+	composite_release((struct sock *)tp);
+	tp->data_segs_out = syn_data;
+	tp->syn_data = syn_data;
+	tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+	composite_init((struct sock *)tp);
+	return tp;
+}
+
 /* What has sent nothing yet begins with an initial window for each stream. */
 static void composite_hook_begins(struct kunit *test)
 {
@@ -1045,25 +1081,54 @@ static void composite_hook_begins(struct kunit *test)
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
-		struct tcp_sock *tp = composite_test_sock(test, 1, i);
+		struct tcp_sock *tp = composite_test_fresh(test, i, i % 2);
 		struct sock *sk = (struct sock *)tp;
 
-		tp->data_segs_out = 0;
-		composite_release(sk);
-		tcp_snd_cwnd_set(tp, 10);
-		composite_init(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10U * n[i]);
 		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 10U * n[i]);
 		KUNIT_EXPECT_EQ(test, composite_of(tp)->slow, n[i]);
 		composite_audit(test, tp, "begin");
-		/* A route's initial window, and a clamp. */
+		/* Nor does a pause before the first data take it away. */
+		tp->lsndtime = tcp_jiffies32 - 100 * HZ;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10U * n[i]);
+
+		/* Another name, and yet another: N windows, not N times more. */
 		composite_release(sk);
-		tcp_snd_cwnd_set(tp, S32_MAX);
-		tp->snd_cwnd_clamp = 100;
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10U);
+		inet_csk(sk)->icsk_ca_ops = &composite_ops[5];
 		composite_init(sk);
-		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 100U);
-		composite_audit(test, tp, "clamp");
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 640U);
+		/* Data was sent: the window is what it is. */
+		tp->data_segs_out++;
+		composite_release(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 640U);
+		composite_init(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 640U);
+		composite_audit(test, tp, "switch");
 	}
+}
+
+/* A lost SYN, no RTT: nothing to pace N windows by.  A lower clamp holds. */
+static void composite_hook_begins_small(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_fresh(test, 5, 0);
+	struct sock *sk = (struct sock *)tp;
+
+	composite_release(sk);
+	tp->snd_cwnd_clamp = 100;
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 100U);
+	composite_audit(test, tp, "clamp");
+	composite_release(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 64U);
+	composite_release(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	tp->srtt_us = 0;
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
 }
 
 /* Selected in congestion avoidance, it goes on there. */
@@ -1248,7 +1313,7 @@ static void composite_hook_idle(struct kunit *test)
 		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
 		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
-		KUNIT_EXPECT_LE(test, ca->sum,
+		KUNIT_EXPECT_EQ(test, ca->sum,
 				max_t(u32, ca->n, TCP_INIT_CWND));
 		composite_audit(test, tp, "idle");
 	}
@@ -1319,7 +1384,7 @@ static const struct lf_test_params composite_params[] = {
 	{ "streams", { "0", "1", "64", "8" }, NULL, NULL },
 	{ "deal", { "random", "round-robin", "minority", "lottery" } },
 	{ "algorithm", { "hstcp", "reno" } },
-	{ "pacing", { "0", "1000", "140" }, NULL, NULL },
+	{ "pacing", { "0", "1000", "200" }, NULL, NULL },
 	{ "seed", { "1", "4294967295", "0" }, NULL, NULL },
 };
 
@@ -1393,6 +1458,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_spreads),
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_begins),
+	KUNIT_CASE(composite_hook_begins_small),
 	KUNIT_CASE(composite_hook_switch),
 	KUNIT_CASE(composite_hook_no_memory),
 	KUNIT_CASE(composite_hook_memory_storm),
