@@ -73,6 +73,8 @@
  * its 2 is fitted to the share of N connections (docs/composite.md).  p = 2 while most
  * streams are in slow start or the window is below W / 2.  One stream, and a window of
  * less than two bursts, has even gaps; one stream has the kernel's bursts and p = 1.2.
+ * What waits in a qdisc is 1/512 s of the mean rate at most, so a short gap is not that
+ * of a whole window.
  * The kernel halves a gap for a sender that was late, as with any pacing.
  *
  * Differences from the thesis
@@ -188,9 +190,8 @@ static const u32 composite_one_pacing = 120;
 /* A burst of a virtual sender is at least so many packets. */
 static const u32 composite_burst = 3;
 
-/* 1 in the draws for a gap, and the least of them. */
-#define COMPOSITE_GAP_ONE	256U
-#define COMPOSITE_GAP_LEAST	(COMPOSITE_GAP_ONE / 8)
+/* A gap as long as the mean one. */
+#define COMPOSITE_GAP_ONE	BIT(16)
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
@@ -232,6 +233,8 @@ struct composite {
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
+	u8	shift;		/* sk_pacing_shift, the same */
+	u8	shift_before;
 	u16	episode;	/* loss events */
 	u16	pacing;		/* percent of the window per round trip */
 	u8	n;		/* streams; 0: ->init was never called */
@@ -572,22 +575,25 @@ static void composite_pace(struct sock *sk)
 		lf_set_pacing_rate(sk, rate);
 }
 
-/* One of the two draws for a gap, from 16 random bits. */
+/* One of the two draws, from 16 random bits: 1/8 to 15/8, 256 is 1. */
 static u32 composite_draw(u16 random)
 {
-	return COMPOSITE_GAP_LEAST +
-	       (random * (2 * (COMPOSITE_GAP_ONE - COMPOSITE_GAP_LEAST) + 1) >>
-		16);
+	return 32 + (random * 449U >> 16);
+}
+
+/* A gap, 1/64 to 225/64, from 32 random bits. */
+static u32 composite_gap(u32 random)
+{
+	return composite_draw(random) * composite_draw(random >> 16);
 }
 
 /*
- * The rate for a gap of @a @b / COMPOSITE_GAP_ONE^2 of that at @rate, which is below
- * 2^44.  ~0UL would be no pacing, and 32 bits are soon full.
+ * The rate for a gap of @gap / COMPOSITE_GAP_ONE of that at @rate, which is below 2^44.
+ * ~0UL would be no pacing, and 32 bits are soon full.
  */
-static unsigned long composite_gap_rate(u64 rate, u32 a, u32 b)
+static unsigned long composite_gap_rate(u64 rate, u32 gap)
 {
-	rate = div_u64(rate * COMPOSITE_GAP_ONE * COMPOSITE_GAP_ONE, a * b);
-	return min_t(u64, rate, ~0UL - 1);
+	return min_t(u64, div_u64(rate * COMPOSITE_GAP_ONE, gap), ~0UL - 1);
 }
 
 /* A burst of one of @n connections that send @rate together, packets. */
@@ -599,13 +605,13 @@ static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
 
 /*
  * Sets the gap behind the next burst.  Returns its size, packets; @least if it is the
- * kernel's.  sk_gso_max_segs is what the device of the route takes; the kernel sets it
- * with each route.
+ * kernel's.  sk_gso_max_segs is what the device of the route takes, and the kernel sets
+ * it with each route.  1/2^sk_pacing_shift s of data is what TCP hands down at a time.
  */
 static u32 composite_spread(struct sock *sk, u32 least)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 mss = max(tcp_sk(sk)->mss_cache, 1U), random;
+	u32 mss = max(tcp_sk(sk)->mss_cache, 1U), gap = COMPOSITE_GAP_ONE;
 	u64 rate;
 
 	if (!ca->book)
@@ -618,12 +624,15 @@ static u32 composite_spread(struct sock *sk, u32 least)
 	ca->burst = clamp_t(u32, composite_burst_for(rate, ca->n, mss), 1,
 			    max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
-	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
-		random = prandom_u32_state(&ca->book->rnd);
-		rate = composite_gap_rate(rate, composite_draw(random),
-					  composite_draw(random >> 16));
-	}
-	lf_set_pacing_rate(sk, rate);
+	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst)
+		gap = composite_gap(prandom_u32_state(&ca->book->rnd));
+	lf_set_pacing_rate(sk, composite_gap_rate(rate, gap));
+	if (READ_ONCE(sk->sk_pacing_shift) != ca->shift)
+		ca->shift_before = READ_ONCE(sk->sk_pacing_shift);
+	ca->shift = ca->shift_before;
+	if (gap < COMPOSITE_GAP_ONE)
+		ca->shift += ilog2(COMPOSITE_GAP_ONE / gap);
+	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
 	return ca->burst;
 }
 
@@ -786,6 +795,8 @@ static void composite_release(struct sock *sk)
 
 	if (ca->burst && sk->sk_gso_max_segs == ca->burst)
 		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
+	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
+		WRITE_ONCE(sk->sk_pacing_shift, ca->shift_before);
 	if (ca->book && composite_fresh(sk))
 		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
 					     composite_initial(sk)));

@@ -71,9 +71,9 @@ cwhstcp() {
 }
 
 composite() {
-	keep composite composite-share-1g composite-share-1g-cubic composite-share-100m \
-		composite-smooth-100m composite-transfer composite-flood composite-share-10m \
-		composite-smooth composite-one
+	keep composite composite-share-1g-1500 composite-share-1g composite-share-100m \
+		composite-smooth-100m composite-transfer composite-share-connections \
+		composite-flood composite-share-10m composite-smooth composite-one
 }
 
 [ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite

@@ -116,10 +116,10 @@ def _buffer(run: Json) -> str:
     return f"{amount:g} packets" if unit == "p" else f"{amount:g} BDP"
 
 
-def _shares(*names: str) -> Runs:
+def shares(name: str) -> Runs:
     """(congestion control beside, buffer, N) -> runs."""
     found: Runs = {}
-    for run in (run for name in names for run in kept(name)):
+    for run in kept(name):
         key = (run["flows"][1]["cc"], _buffer(run), run["observed"]["streams"])
         found.setdefault(key, []).append(run)
     return found
@@ -139,27 +139,45 @@ def share_10m() -> str:
     """Hypothesis 1 on the thesis's network."""
     ratio = [PUBLIC["ratio"][str(n)] for n in COUNTS]
     thesis = ["thesis, Figs. 16 to 19", "", *(f"{100 * r / (1 + r):.1f}" for r in ratio)]
-    return _share_table(_shares("composite-share-10m"), thesis)
+    return _share_table(shares("composite-share-10m"), thesis)
 
 
 def share_100m() -> str:
     """... at 100 Mbit/s."""
-    return _share_table(_shares("composite-share-100m"))
+    return _share_table(shares("composite-share-100m"))
 
 
 def share_1g() -> str:
     """... at 1 Gbit/s."""
-    return _share_table(_shares("composite-share-1g", "composite-share-1g-cubic"))
+    return _share_table(shares("composite-share-1g"))
+
+
+def share_1g_1500() -> str:
+    """... with packets of 1500 bytes."""
+    return _share_table(shares("composite-share-1g-1500"))
+
+
+def share_connections() -> str:
+    """A composite and N Reno connections beside Cubic senders."""
+    rows = []
+    theirs = shares("composite-share-connections")
+    for name, rate in (("10m", "10 Mbit/s"), ("100m", "100 Mbit/s")):
+        ours = shares(f"composite-share-{name}")
+        for cc, buffer in dict.fromkeys(key[:2] for key in theirs if key in ours):
+            for who, runs in (("composite", ours), ("N Reno connections", theirs)):
+                cells = [plus(_column(runs[cc, buffer, n], "share", 100), 1) for n in COUNTS]
+                rows.append([rate, buffer, who, *cells])
+    return markdown(["", "buffer", "beside 16 Cubic", *(f"N = {n}" for n in COUNTS)], rows)
 
 
 def share() -> str:
     """Shares of all networks over N."""
-    names = {"10 Mbit/s": ["10m"], "100 Mbit/s": ["100m"], "1 Gbit/s": ["1g", "1g-cubic"]}
+    names = {"10 Mbit/s": "10m", "100 Mbit/s": "100m", "1 Gbit/s": "1g"}
     figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
     line = range(1, 81)
     axes.plot(line, [100 * n / (n + 16) for n in line], color="0.6", lw=1, label="N / (N + 16)")
-    for color, (label, files) in enumerate(names.items()):
-        found = _shares(*(f"composite-share-{name}" for name in files))
+    for color, (label, name) in enumerate(names.items()):
+        found = shares(f"composite-share-{name}")
         for cc, buffer in dict.fromkeys(key[:2] for key in found):
             points = {n: found[cc, buffer, n] for n in COUNTS if (cc, buffer, n) in found}
             spread = [interval(_column(runs, "share", 100)) for runs in points.values()]
@@ -366,6 +384,8 @@ PARTS = {
         "share-10m": share_10m,
         "share-100m": share_100m,
         "share-1g": share_1g,
+        "share-1g-1500": share_1g_1500,
+        "share-connections": share_connections,
         "share": share,
         "smooth-10m": smooth_10m,
         "smooth-100m": smooth_100m,

@@ -64,6 +64,7 @@ static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
 	tp->mss_cache = 1448;
 	tp->data_segs_out = 1;
 	sk->sk_gso_max_segs = 65535;
+	sk->sk_pacing_shift = LF_PACING_SHIFT;
 	lf_test_set(test, "seed", COMPOSITE_SEED, 0);
 	composite_init(sk);
 	lf_test_set(test, "seed", "0", 0);
@@ -927,18 +928,20 @@ static void composite_gaps(struct kunit *test)
 	u32 one = COMPOSITE_GAP_ONE, i;
 	u64 sum = 0;
 
-	KUNIT_EXPECT_EQ(test, composite_draw(0), one / 8);
-	KUNIT_EXPECT_EQ(test, composite_draw(65535), 15 * one / 8);
+	KUNIT_EXPECT_EQ(test, composite_draw(0), 32U);
+	KUNIT_EXPECT_EQ(test, composite_draw(65535), 480U);
 	for (i = 0; i < 65536; i++)
 		sum += composite_draw(i);
-	KUNIT_EXPECT_LE(test, lf_apart(sum, 65536ULL * one), 65536ULL / 100);
+	KUNIT_EXPECT_LE(test, lf_apart(sum, 65536 * 256), 65536ULL);
+	KUNIT_EXPECT_EQ(test, composite_gap(0), one / 64);
+	KUNIT_EXPECT_EQ(test, composite_gap(~0U), one / 64 * 225);
+	KUNIT_EXPECT_EQ(test, composite_gap(65535), one / 64 * 15);
 
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one, one), 1000UL);
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, 2 * one, 2 * one),
-			250UL);
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one / 2, one), 2000UL);
-	KUNIT_EXPECT_EQ(test, composite_gap_rate(largest, 1, 1),
-			min_t(u64, largest * one * one, ~0UL - 1));
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one), 1000UL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, 4 * one), 250UL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(1000, one / 2), 2000UL);
+	KUNIT_EXPECT_EQ(test, composite_gap_rate(largest, 1),
+			min_t(u64, largest * one, ~0UL - 1));
 }
 
 /* A burst is one of N connections', at least three packets, at most the device's. */
@@ -975,17 +978,20 @@ static void composite_bursts(struct kunit *test)
 	composite_min_tso_segs(sk);
 	composite_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 64);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 10);
 
 	sk = (struct sock *)one;
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk),
 			init_net.ipv4.sysctl_tcp_min_tso_segs);
 	composite_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 10);
 }
 
 /*
  * Gaps behind bursts, relative to the mean: 1/64 to 225/64, of mean 1 and variance
- * 0.575.  Even ones for a window of less than two bursts, and for one stream.
+ * 0.575.  What may wait in a qdisc takes 1/1024 s at the mean rate, or up to twice that.
+ * Even ones for a window of less than two bursts, and for one stream.
  */
 static void composite_spreads(struct kunit *test)
 {
@@ -996,7 +1002,7 @@ static void composite_spreads(struct kunit *test)
 	struct sock *sk = (struct sock *)tp;
 	u64 sum = 0, squares = 0;
 	const u32 draws = 40000;
-	u32 i;
+	u32 i, queue;
 
 	composite_of(tp)->pacing = 100;
 	for (i = 0; i < draws; i++) {
@@ -1007,6 +1013,9 @@ static void composite_spreads(struct kunit *test)
 		gap = div64_u64(1448000000ULL, sk->sk_pacing_rate);
 		KUNIT_ASSERT_GE(test, gap, 15U);
 		KUNIT_ASSERT_LE(test, gap, 3516U);
+		queue = sk->sk_pacing_rate >> sk->sk_pacing_shift;
+		KUNIT_ASSERT_LE(test, queue, 2 * 1448000U >> LF_PACING_SHIFT);
+		KUNIT_ASSERT_GE(test, queue, 1448000U / 4 >> LF_PACING_SHIFT);
 		sum += gap;
 		squares += (u64)gap * gap;
 	}
@@ -1023,6 +1032,16 @@ static void composite_spreads(struct kunit *test)
 		composite_min_tso_segs(sk);
 		KUNIT_ASSERT_EQ(test, sk->sk_pacing_rate, 144800UL);
 	}
+	/* The driver of a wireless interface wants more at a time. */
+	sk->sk_pacing_shift = 8;
+	tcp_snd_cwnd_set(tp, 100);
+	for (i = 0; i < 100; i++) {
+		composite_min_tso_segs(sk);
+		KUNIT_ASSERT_GE(test, sk->sk_pacing_shift, 8);
+	}
+	composite_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 8);
+	composite_init(sk);
 	/* Less than a byte per second is no rate, and 0 would be none. */
 	tp->srtt_us = U32_MAX;
 	tp->mss_cache = 1;

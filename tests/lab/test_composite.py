@@ -3,10 +3,16 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from pathlib import Path
+from statistics import mean, pstdev
+
 import pytest
 from conftest import FAST, SCENARIOS, Experiment, cwnd
+from wire import RTT, qdiscs, wire
 
 from figures import composite
+from lab.backends import Uml
 
 
 def test_share_of_n_connections_and_smoother_than_one(experiment: Experiment) -> None:
@@ -61,3 +67,16 @@ def test_streams_from_the_path(experiment: Experiment, rtt: str, streams: int) -
     # The first one's SYN also waits for the address of the router, which is as far away.
     last = max(starts, key=lambda start: start["t"])
     assert last["streams"] == streams
+
+
+@qdiscs
+def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str) -> None:
+    """A window that may leave at once leaves in bursts of three packets, with random gaps at 1.7
+    windows a round trip for N = 8."""
+    sent = wire(uml, tmp_path / "run", pacing=fq, cc='"composite-8"')
+    gaps = []
+    for trip in range(4):
+        begin = sent.restart() + trip * RTT
+        bursts = sent.bursts(begin - RTT / 100, begin + 0.95 * RTT, 1e-4)
+        print(trip, bursts, sent.window[round(begin + 0.1, 1)])
+    assert 0

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from figures import by_case, cwhstcp, kept
+from figures import by_case, composite, cwhstcp, kept
 from lab.result import Json
 
 # --- gHSTCP
@@ -222,3 +222,122 @@ def test_cwhstcp_bursts(name: str) -> None:
         assert peak.keys() == {"block", "smooth", "kernel", "none"}
         assert peak["smooth"] < 0.9 * min(peak["block"], peak["kernel"], peak["none"])
         assert peak["block"] < 1.1 * max(peak["kernel"], peak["none"])
+
+
+# --- Composite
+
+
+def composite_runs(name: str) -> list[Json]:
+    """The runs of a scenario file, five seeds of each of its scenarios."""
+    runs = kept(name)
+    scenarios = {run["scenario"]["name"] for run in runs}
+    for one in scenarios:
+        seeds = sorted(run["seed"] for run in runs if run["scenario"]["name"] == one)
+        assert seeds == [1, 2, 3, 4, 5], one
+    return runs
+
+
+def observed(runs: list[Json], what: str) -> float:
+    """Mean of what was observed."""
+    return float(mean(run["observed"][what] for run in runs))
+
+
+@pytest.mark.parametrize("n", composite.COUNTS)
+@pytest.mark.parametrize(
+    ("name", "buffer"),
+    [
+        ("10m", "250 packets"),
+        ("100m", "1 BDP"),
+        ("100m", "0.25 BDP"),
+        ("1g", "1 BDP"),
+        ("1g", "0.25 BDP"),
+    ],
+)
+def test_composite_share(name: str, buffer: str, n: int) -> None:
+    """Hypothesis 1: within three percentage points of N / (N + 16) beside Reno senders."""
+    composite_runs(f"composite-share-{name}")
+    runs = composite.shares(f"composite-share-{name}")["reno", buffer, n]
+    assert observed(runs, "share") == pytest.approx(n / (n + 16), abs=0.03)
+
+
+@pytest.mark.parametrize("n", composite.COUNTS)
+@pytest.mark.parametrize(("name", "buffer"), [("10m", "250 packets"), ("100m", "1 BDP")])
+def test_composite_share_beside_cubic(name: str, buffer: str, n: int) -> None:
+    """What N Reno connections get beside Cubic senders, within three percentage points."""
+    composite_runs("composite-share-connections")
+    pair = [
+        composite.shares(f"composite-share-{of}")["cubic", buffer, n]
+        for of in (name, "connections")
+    ]
+    ours, theirs = (observed(runs, "share") for runs in pair)
+    assert ours == pytest.approx(theirs, abs=0.03)
+
+
+def composite_pairs(name: str) -> dict[int, tuple[list[Json], list[Json]]]:
+    """N -> (runs of a composite, runs of N connections in its place)."""
+    runs = by_case(name)
+    composite_runs(name)
+    return {n: (runs[f"composite-{n}"], runs[f"parallel-{n}"]) for n in (1, 4, 8, 16, 32)}
+
+
+@pytest.mark.parametrize("name", ["composite-smooth", "composite-smooth-100m"])
+def test_composite_is_smooth(name: str) -> None:
+    """Hypothesis 2: it falls from N = 1 to 32, to half of a Reno's beside it from 8 on, and is at
+    most 1.25 times that of N connections."""
+    pairs = composite_pairs(name)
+    values = [observed(ours, "variation") for ours, _ in pairs.values()]
+    assert values == sorted(values, reverse=True) and len(set(values)) == 5
+    for n, (ours, theirs) in pairs.items():
+        if n >= 8:
+            found = observed(ours, "variation")
+            assert found <= 0.5 * observed(ours, "variation_beside")
+            assert found <= 1.25 * observed(theirs, "variation")
+
+
+@pytest.mark.parametrize("name", ["composite-smooth", "composite-smooth-100m"])
+def test_composite_replaces_connections(name: str) -> None:
+    """Goodput within three per cent of that of N connections, no more loss."""
+    for n, (ours, theirs) in composite_pairs(name).items():
+        if n >= 8:
+            goodput = [
+                mean(run["flows"][0]["goodput_bps"] for run in runs) for runs in (ours, theirs)
+            ]
+            assert goodput[0] == pytest.approx(goodput[1], rel=0.03), n
+            loss = [mean(run["summary"]["loss"] for run in runs) for runs in (ours, theirs)]
+            assert loss[0] <= loss[1], n
+
+
+@pytest.mark.parametrize("rate", [100, 1000])
+def test_composite_transfers_a_gigabyte(rate: int) -> None:
+    """Not later than N connections that carry a part each; total goodput within three per
+    cent, or better; no more loss."""
+    runs: dict[str, list[Json]] = {}
+    for run in composite_runs("composite-transfer"):
+        if run["scenario"]["link"]["rate"] == rate * 10**6:
+            runs.setdefault(run["scenario"]["case_name"], []).append(run)
+    for n in (8, 16, 32):
+        pair = (runs[f"composite-{n}"], runs[f"parallel-{n}"])
+        took = [observed(one, "completion_s") for one in pair]
+        assert took[0] <= took[1], n
+        loss = [mean(run["summary"]["loss"] for run in one) for one in pair]
+        assert loss[0] <= loss[1], n
+
+
+def test_composite_does_not_flood() -> None:
+    """Figs. 7 to 12: no peak above 1.5 times the mean, no step longer than two round trips."""
+    for run in composite_runs("composite-flood"):
+        if run["flows"][0]["cc"] != "reno":
+            assert run["observed"]["peak"] <= 1.5
+            assert run["observed"]["step"] <= 2
+
+
+def test_composite_of_one_stream_is_reno() -> None:
+    """Mean and largest window within 5 %, the least within 10 %."""
+    composite_runs("composite-one")
+    ours, reno = (
+        [run["observed"]["windows"] for run in by_case("composite-one")[case]]
+        for case in ("composite", "reno")
+    )
+    for what, tolerance in ((mean, 0.05), (max, 0.05), (min, 0.1)):
+        a, b = (mean(float(what(one["each_second"])) for one in runs) for runs in (ours, reno))
+        assert a == pytest.approx(b, rel=tolerance), what
