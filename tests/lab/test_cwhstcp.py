@@ -17,6 +17,7 @@ BLOCKS = 3  # floor(10 / s * 250 ms) + 1
 GAP = RTT / BLOCKS
 LARGEST = 45  # packets of 1448 bytes in 64 KB
 
+
 @qdiscs
 def test_blocks_on_the_wire(uml: Uml, tmp_path: Path, fq: str) -> None:
     """A window that may leave at once leaves in k bursts, RTT / k apart, none above a block;
