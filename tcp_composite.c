@@ -177,7 +177,7 @@ LF_PARAM_UINT(seed, 0, 0, 4294967295,
 /* streams=0: one stream for so much of the minimum RTT, microseconds. */
 static const u32 composite_rtt_us = 8000;
 
-/* Losses for each stream at once that leave none untouched, but for 1 in 3000. */
+/* Losses for each stream at once that hardly leave one untouched. */
 static const u32 composite_enough = 16;
 
 /* Kinds of events that are dealt independently of each other. */
@@ -823,8 +823,13 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	if (unlikely(lost))
 		composite_losses(sk, lost, false);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
-		/* Recovery can be for long, and there is no CWR in it. */
-		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Recovery &&
+		u8 state = inet_csk(sk)->icsk_ca_state;
+
+		/*
+		 * Recovery can be for long, and there is no CWR in it.  Before
+		 * 5.18 the kernel counted the mark that began CWR after that.
+		 */
+		if ((state == TCP_CA_Recovery || state == TCP_CA_CWR) &&
 		    !before(ca->sent, ca->mark_end))
 			composite_mark(sk);
 		ca->marked = tp->delivered_ce;

@@ -125,7 +125,7 @@ settings() {
 		/usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf; do
 		if [ ! -f "$file" ] || [ "$file" = "$sysctls" ]; then continue; fi
 		grep -nE '^[^#;]*tcp_(allowed_)?congestion_control[[:space:]]*=' "$file" |
-			grep -wF -e "$1" | sed "s|^\([0-9]*\):|  $file:\1: |"
+			grep -E "[[:space:]=\"]$1([[:space:]\"]|\$)" | sed "s|^\([0-9]*\):|  $file:\1: |"
 	done
 }
 

@@ -7,7 +7,7 @@
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite fifty.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -72,8 +72,8 @@ cwhstcp() {
 
 composite() {
 	keep composite composite-share-1g-1500 composite-share-1g composite-share-100m \
-		composite-smooth-100m composite-transfer composite-share-connections \
-		composite-flood composite-share-10m composite-smooth composite-one
+		composite-smooth-100m composite-transfer composite-share-connections composite-pacing \
+		composite-smooth-seeds composite-flood composite-share-10m composite-smooth composite-one
 }
 
 [ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite

@@ -50,12 +50,13 @@ def kept(name: str) -> list[Json]:
     return found
 
 
-# Student's t, two-sided 95 %, for 1, 2, ... 9 degrees of freedom.
-T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262)
+# Student's t, two-sided 95 %, for 1, 2, ... 19 degrees of freedom.
+T95 = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+T95 += (2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093)
 
 
 def interval(values: list[float]) -> tuple[float, float]:
-    """(mean, half of its 95 % interval) of 2 to 10 values; (value, 0) of one."""
+    """(mean, half of its 95 % interval) of 2 to 20 values; (value, 0) of one."""
     n, mean = len(values), sum(values) / len(values)
     if n == 1:
         return mean, 0.0

@@ -138,7 +138,7 @@ def _share_table(runs: Runs, *more: list[str]) -> str:
 def share_10m() -> str:
     """Hypothesis 1 on the thesis's network."""
     ratio = [PUBLIC["ratio"][str(n)] for n in COUNTS]
-    thesis = ["thesis, Figs. 16 to 19", "", *(f"{100 * r / (1 + r):.1f}" for r in ratio)]
+    thesis = ["thesis, in words", "", *(f"about {100 * r / (1 + r):.0f}" for r in ratio)]
     return _share_table(shares("composite-share-10m"), thesis)
 
 
@@ -168,6 +168,21 @@ def share_connections() -> str:
                 cells = [plus(_column(runs[cc, buffer, n], "share", 100), 1) for n in COUNTS]
                 rows.append([rate, buffer, who, *cells])
     return markdown(["", "buffer", "beside 16 Cubic", *(f"N = {n}" for n in COUNTS)], rows)
+
+
+def pacing() -> str:
+    """Shares by the parameter pacing."""
+    groups: dict[tuple[str, str, int], list[Json]] = {}
+    for run in kept("composite-pacing"):
+        rate = f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
+        above = str(run["scenario"]["module"]["composite"]["pacing"])
+        groups.setdefault((rate, above, run["observed"]["streams"]), []).append(run)
+    counts = sorted({n for _, _, n in groups})
+    rows = [["due", "", *(f"{100 * n / (n + 16):.1f}" for n in counts)]]
+    for rate, above in dict.fromkeys(key[:2] for key in groups):
+        cells = [plus(_column(groups[rate, above, n], "share", 100), 1) for n in counts]
+        rows.append([rate, above, *cells])
+    return markdown(["", "pacing", *(f"N = {n}" for n in counts)], rows)
 
 
 def share() -> str:
@@ -245,6 +260,28 @@ def smooth_10m() -> str:
 def smooth_100m() -> str:
     """... at 100 Mbit/s."""
     return _smooth("composite-smooth-100m")
+
+
+def seeds() -> list[tuple[str, list[float], list[float]]]:
+    """(seeds, variations of a composite, of N connections), 100 Mbit/s, N = 8."""
+    five = _pairs("composite-smooth-100m")[8]
+    more = _pairs("composite-smooth-seeds")[8]
+    both = tuple(a + b for a, b in zip(five, more, strict=True))
+    found = []
+    for runs in (five, more, both):
+        ours, theirs = (_column(one, "variation") for one in runs)
+        numbers = sorted(run["seed"] for run in runs[0])
+        found.append((f"{numbers[0]} to {numbers[-1]}", ours, theirs))
+    return found
+
+
+def smooth_seeds() -> str:
+    """... with more seeds where five do not tell."""
+    rows = [
+        [which, plus(ours, 3), plus(theirs, 3), f"{mean(ours) / mean(theirs):.2f}"]
+        for which, ours, theirs in seeds()
+    ]
+    return markdown(["seeds", "composite", "N connections", "ratio"], rows)
 
 
 def smooth() -> str:
@@ -386,9 +423,11 @@ PARTS = {
         "share-1g": share_1g,
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
+        "pacing": pacing,
         "share": share,
         "smooth-10m": smooth_10m,
         "smooth-100m": smooth_100m,
+        "smooth-seeds": smooth_seeds,
         "smooth": smooth,
         "parallel": parallel,
         "transfer": transfer,

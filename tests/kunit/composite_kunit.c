@@ -702,6 +702,21 @@ static void composite_marks(struct kunit *test)
 	composite_test_ack(tp, 1, 0, tp->delivered - 1);
 	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 32U);
 	composite_audit(test, tp, "mark in recovery");
+
+	/* A kernel that counts the mark which began CWR after that, once again. */
+	tp = composite_test_streams(test, 160, 16, COMPOSITE_LOTTERY);
+	sk = (struct sock *)tp;
+	composite_ssthresh(sk);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+	composite_set_state(sk, TCP_CA_CWR);
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	tp->delivered_ce++;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
+	tp->delivered_ce++;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
+	composite_audit(test, tp, "mark counted late");
 }
 
 /* Those that paid get it back, the others keep what they have. */
