@@ -358,16 +358,19 @@ def test_composite_of_one_stream_is_reno() -> None:
 
 
 def test_composite_pacing() -> None:
-    """The default is the one of the three with which the share is N's."""
+    """With the default the share is N's.  Few streams without any rate above a window per round
+    trip have less than theirs; far more of it changes little."""
     runs: dict[tuple[int, str, int], list[Json]] = {}
     for run in composite_runs("composite-pacing"):
         scenario = run["scenario"]
         key = (scenario["link"]["rate"], run["flows"][0]["cc"])
         runs.setdefault((*key, scenario["module"]["composite"]["pacing"]), []).append(run)
     assert len(runs) == 12
-    for (rate, cc, pacing), some in runs.items():
-        if pacing == 200:
-            assert observed(some, "share") == pytest.approx(some[0]["observed"]["due"], abs=0.03)
-            continue
-        default = runs[rate, cc, 200]
-        assert observed(some, "share") != observed(default, "share")
+    for (_, cc, above), some in runs.items():
+        share, due = observed(some, "share"), some[0]["observed"]["due"]
+        if above == 200:
+            assert share == pytest.approx(due, abs=0.03)
+        elif above == 1000:
+            assert share == pytest.approx(due, abs=0.04)
+        elif cc == "composite-8":
+            assert share < due - 0.05
