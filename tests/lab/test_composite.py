@@ -32,7 +32,7 @@ def test_no_flood_after_recovery(experiment: Experiment) -> None:
 
 
 def test_one_stream_is_reno(experiment: Experiment) -> None:
-    """N = 1: the windows of the kernel's Reno on the same path, mean and largest within 5 %, the least 10."""
+    """N = 1: the windows of the kernel's Reno on the same path: mean, largest and least."""
     top = "[module.composite]\nstreams = 1\n"
     (ours,) = experiment(text=FAST, cc="composite", link="mtu = 1040", more=top)
     (reno,) = experiment(text=FAST, cc="reno", link="mtu = 1040", out="reno")
