@@ -256,16 +256,21 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         env=environment,
         stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[2] / "scripts",
+        # What a shell runs in the background inherits an interrupt that is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
-    deadline = time.monotonic() + 120
-    while len(list((tmp_path / "tmp").glob("longfat-*/progress"))) < 2:
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
-    started = psutil.Process(process.pid).children(recursive=True)
-    assert len(started) >= 2
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=60) == 130
+    try:
+        deadline = time.monotonic() + 120
+        while len(list((tmp_path / "tmp").glob("longfat-*/progress"))) < 2:
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        started = psutil.Process(process.pid).children(recursive=True)
+        assert len(started) >= 2
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
+    finally:
+        process.terminate()
     assert not [p for p in started if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert list((tmp_path / "tmp").iterdir()) == []
     assert not (tmp_path / "out").exists()
