@@ -755,7 +755,8 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->lost = tp->lost;
 	ca->marked = tp->delivered_ce;
 	ca->mss = tp->mss_cache;
-	ca->restarted = tp->lsndtime;
+	/* Selected in a pause, it restarts after that too. */
+	ca->restarted = tp->lsndtime - 1;
 	if (book)
 		prandom_seed_state(&book->rnd, seed ? seed : get_random_u32());
 	for (i = 0; i < ca->n; i++) {

@@ -63,6 +63,7 @@ static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
 	tp->srtt_us = 100000 << 3;
 	tp->mss_cache = 1448;
 	tp->data_segs_out = 1;
+	tp->lsndtime = tcp_jiffies32;
 	sk->sk_gso_max_segs = 65535;
 	sk->sk_pacing_shift = LF_PACING_SHIFT;
 	lf_test_set(test, "seed", COMPOSITE_SEED, 0);
@@ -1350,6 +1351,15 @@ static void composite_hook_idle(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ca->sum,
 				max_t(u32, ca->n, TCP_INIT_CWND));
 		composite_audit(test, tp, "idle");
+
+		/* Selected in a pause, of a window that another one left. */
+		composite_release(sk);
+		tcp_snd_cwnd_set(tp, 6400);
+		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
+		composite_init(sk);
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+		composite_audit(test, tp, "selected in a pause");
 	}
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }

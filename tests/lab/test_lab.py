@@ -271,6 +271,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         assert process.wait(timeout=60) == 130
     finally:
         process.terminate()
+        process.wait(timeout=60)
     assert not [p for p in started if p.is_running() and p.status() != psutil.STATUS_ZOMBIE]
     assert list((tmp_path / "tmp").iterdir()) == []
     assert not (tmp_path / "out").exists()
