@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from matplotlib import pyplot
 
@@ -26,6 +27,8 @@ from lab.result import Json
 DOCS = ROOT / "docs"
 RESULTS = DOCS / "results"
 PUBLISHED = ROOT / "tests" / "published"
+
+Key = TypeVar("Key")
 
 
 def markdown(headings: list[str], rows: list[list[str]]) -> str:
@@ -70,12 +73,17 @@ def plus(values: list[float], digits: int) -> str:
     return f"{middle:.{digits}f} ± {half:.{digits}f}"
 
 
+def grouped(name: str, key: Callable[[Json], Key]) -> dict[Key, list[Json]]:
+    """The runs of docs/results/NAME.json by what `key` says of each, in the order of the file."""
+    found: dict[Key, list[Json]] = {}
+    for run in kept(name):
+        found.setdefault(key(run), []).append(run)
+    return found
+
+
 def by_case(name: str) -> dict[str, list[Json]]:
     """The runs of docs/results/NAME.json by case, or all of them as ''."""
-    found: dict[str, list[Json]] = {}
-    for run in kept(name):
-        found.setdefault(run["scenario"]["case_name"] or "", []).append(run)
-    return found
+    return grouped(name, lambda run: str(run["scenario"]["case_name"] or ""))
 
 
 def bdp_of(run: Json) -> float:

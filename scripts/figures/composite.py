@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from lab.errors import LabError
 from lab.result import Json
 
-from . import DISORDER, PUBLISHED, by_case, interval, kept, markdown, plus, save
+from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, plus, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
 
@@ -118,11 +118,9 @@ def _buffer(run: Json) -> str:
 
 def shares(name: str) -> Runs:
     """(congestion control beside, buffer, N) -> runs."""
-    found: Runs = {}
-    for run in kept(name):
-        key = (run["flows"][1]["cc"], _buffer(run), run["observed"]["streams"])
-        found.setdefault(key, []).append(run)
-    return found
+    return grouped(
+        name, lambda run: (run["flows"][1]["cc"], _buffer(run), run["observed"]["streams"])
+    )
 
 
 def _share_table(runs: Runs, *more: list[str]) -> str:
@@ -170,18 +168,30 @@ def share_connections() -> str:
     return markdown(["", "buffer", "beside 16 Cubic", *(f"N = {n}" for n in COUNTS)], rows)
 
 
+def _rate(run: Json) -> str:
+    return f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
+
+
+def paced() -> dict[tuple[str, int, int], list[Json]]:
+    """(link, pacing, N) -> runs."""
+    return grouped(
+        "composite-pacing",
+        lambda run: (
+            _rate(run),
+            run["scenario"]["module"]["composite"]["pacing"],
+            run["observed"]["streams"],
+        ),
+    )
+
+
 def pacing() -> str:
     """Shares by the parameter pacing."""
-    groups: dict[tuple[str, str, int], list[Json]] = {}
-    for run in kept("composite-pacing"):
-        rate = f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
-        above = str(run["scenario"]["module"]["composite"]["pacing"])
-        groups.setdefault((rate, above, run["observed"]["streams"]), []).append(run)
+    groups = paced()
     counts = sorted({n for _, _, n in groups})
     rows = [["due", "", *(f"{100 * n / (n + 16):.1f}" for n in counts)]]
     for rate, above in dict.fromkeys(key[:2] for key in groups):
         cells = [plus(_column(groups[rate, above, n], "share", 100), 1) for n in counts]
-        rows.append([rate, above, *cells])
+        rows.append([rate, str(above), *cells])
     return markdown(["", "pacing", *(f"N = {n}" for n in counts)], rows)
 
 
@@ -335,12 +345,14 @@ def parallel() -> str:
     return markdown(headings, rows)
 
 
+def transfers() -> dict[tuple[str, str], list[Json]]:
+    """(link, case) -> runs."""
+    return grouped("composite-transfer", lambda run: (_rate(run), run["scenario"]["case_name"]))
+
+
 def transfer() -> str:
     """1 GB."""
-    groups: dict[tuple[str, str], list[Json]] = {}
-    for run in kept("composite-transfer"):
-        rate = f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
-        groups.setdefault((rate, run["scenario"]["case_name"]), []).append(run)
+    groups = transfers()
     rows = []
     for rate, n in dict.fromkeys((rate, case.split("-")[1]) for rate, case in groups):
         pair = (groups[rate, f"composite-{n}"], groups[rate, f"parallel-{n}"])
@@ -363,9 +375,7 @@ def transfer() -> str:
 
 def flood() -> str:
     """Figs. 7 to 12."""
-    groups: dict[str, list[Json]] = {}
-    for run in kept("composite-flood"):
-        groups.setdefault(run["flows"][0]["cc"], []).append(run)
+    groups = grouped("composite-flood", lambda run: str(run["flows"][0]["cc"]))
     headings = {
         "peak": "highest over mean",
         "step": "longest step, RTTs",

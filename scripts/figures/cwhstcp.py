@@ -13,7 +13,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import OPEN, PUBLISHED, avoidance, bdp_of, by_case, interval, kept, markdown, plus, save
+from . import OPEN, PUBLISHED, avoidance, bdp_of, by_case, grouped, interval, markdown, plus, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
 
@@ -191,14 +191,14 @@ def five() -> str:
 
 def buffers() -> dict[str, list[Json]]:
     """The runs with each buffer and RTT of eta."""
-    groups: dict[str, list[Json]] = {}
-    for run in kept("cwhstcp-buffer"):
+
+    def label(run: Json) -> str:
         amount, unit = run["scenario"]["link"]["buffer"]
         longest = max(flow["base_rtt_ms"] for flow in run["flows"])
         size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
-        label = f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
-        groups.setdefault(label, []).append(run)
-    return groups
+        return f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
+
+    return grouped("cwhstcp-buffer", label)
 
 
 def fig7() -> str:
@@ -280,11 +280,7 @@ def pacing(run: Json) -> str:
 
 def bursts(name: str) -> dict[tuple[float, str], list[Json]]:
     """(buffer in BDP, pacing) -> runs."""
-    groups: dict[tuple[float, str], list[Json]] = {}
-    for run in kept(name):
-        amount = run["scenario"]["link"]["buffer"][0]
-        groups.setdefault((amount, pacing(run)), []).append(run)
-    return groups
+    return grouped(name, lambda run: (run["scenario"]["link"]["buffer"][0], pacing(run)))
 
 
 def _burst(name: str) -> str:

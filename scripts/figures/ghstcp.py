@@ -14,7 +14,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, avoidance, bdp_of, interval, kept, markdown, plus, save
+from . import PUBLISHED, avoidance, bdp_of, grouped, interval, kept, markdown, plus, save
 
 HSTCP, RENO = 0, 1
 
@@ -294,10 +294,13 @@ CASES = ("reno", "ghstcp", "hstcp", "parallel")
 
 def _fairness(name: str, picture: str) -> str:
     """Figs. 7 and 8: mean and 95 % interval over the seeds, as a table and a picture."""
-    groups: dict[tuple[str, str], list[Json]] = {}
-    for run in kept(name):
-        size = f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB"
-        groups.setdefault((size, run["scenario"]["case_name"]), []).append(run)
+    groups = grouped(
+        name,
+        lambda run: (
+            f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB",
+            str(run["scenario"]["case_name"]),
+        ),
+    )
     rows = []
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for (size, case), runs in groups.items():

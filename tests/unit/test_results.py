@@ -322,12 +322,10 @@ def test_composite_replaces_connections(name: str) -> None:
 def test_composite_transfers_a_gigabyte(rate: int) -> None:
     """Not later than N connections that carry a part each, which is no less goodput; no more
     loss."""
-    runs: dict[str, list[Json]] = {}
-    for run in composite_runs("composite-transfer"):
-        if run["scenario"]["link"]["rate"] == rate * 10**6:
-            runs.setdefault(run["scenario"]["case_name"], []).append(run)
+    composite_runs("composite-transfer")
+    runs = composite.transfers()
     for n in (8, 16, 32):
-        pair = (runs[f"composite-{n}"], runs[f"parallel-{n}"])
+        pair = [runs[f"{rate} Mbit/s", f"{who}-{n}"] for who in ("composite", "parallel")]
         took = [observed(one, "completion_s") for one in pair]
         assert took[0] <= took[1], n
         loss = [mean(run["summary"]["loss"] for run in one) for one in pair]
@@ -360,17 +358,14 @@ def test_composite_of_one_stream_is_reno() -> None:
 def test_composite_pacing() -> None:
     """With the default the share is N's.  Few streams without any rate above a window per round
     trip have less than theirs; far more of it changes little."""
-    runs: dict[tuple[int, str, int], list[Json]] = {}
-    for run in composite_runs("composite-pacing"):
-        scenario = run["scenario"]
-        key = (scenario["link"]["rate"], run["flows"][0]["cc"])
-        runs.setdefault((*key, scenario["module"]["composite"]["pacing"]), []).append(run)
+    composite_runs("composite-pacing")
+    runs = composite.paced()
     assert len(runs) == 12
-    for (_, cc, above), some in runs.items():
+    for (_, above, n), some in runs.items():
         share, due = observed(some, "share"), some[0]["observed"]["due"]
         if above == 200:
             assert share == pytest.approx(due, abs=0.03)
         elif above == 1000:
             assert share == pytest.approx(due, abs=0.04)
-        elif cc == "composite-8":
+        elif n == 8:
             assert share < due - 0.05
