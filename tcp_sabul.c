@@ -1,0 +1,813 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SABUL: control of the rate, not of the window
+ *
+ * Gu, Hong, Mazzucco, Grossman: "Rate Based Congestion Control over High
+ * Bandwidth/Delay Links", 2002.  Equation, table and section numbers below are
+ * that paper's.
+ *
+ * The idea.  What the sender controls is the interval delta between two packets.
+ * It is changed every T of real time, whatever the round-trip time, by the share
+ * rho of lost packets in that time (section 3.1, method 11):
+ *
+ *	rho = LOSS / SENT of the last T
+ *
+ *	rho > alpha	delta <- delta (1 + k1 (rho - alpha)) + c	(1)
+ *	rho < alpha	delta <- delta (1 + k2 (rho - alpha))		(2)
+ *	rho = alpha	delta <- delta + d				(3)
+ *	L > V		delta <- delta + b, at once			(4)
+ *
+ * L is the number of losses since the last change.  Table 2:
+ *
+ *	T      alpha   k1      k2   c     b       d       V
+ *	20 ms  0.001   0.125   10   2 us  0.5 us  0.1 us  10
+ *
+ * Without loss the rate grows by 1 % in 20 ms, two thirds in a second, on any
+ * path.  An increase is a factor; a decrease adds the same time to every flow's
+ * interval, which takes more from a fast flow than from a slow one: rates become
+ * equal.
+ *
+ * The kernel paces: delta becomes sk_pacing_rate, with fq or without it.  The
+ * congestion window is no more than a ceiling, twice the rate times the smoothed
+ * RTT and some packets.
+ *
+ * A connection is in one of two modes:
+ *
+ *	start	the kernel's slow start, up to a loss or to ssthresh
+ *	rate	the law above
+ *
+ * The rate that slow start ends with is what was delivered in the last round trip
+ * (after a loss), or the window per smoothed RTT.  A retransmission timeout ends
+ * rate mode: one packet, and slow start up to half of what the rate was.  So does a
+ * pause longer than the retransmission timeout: the initial window, and slow
+ * start up to three quarters.
+ *
+ * Differences from the paper
+ *
+ *  1. (5) puts + c inside of the product and (6) has k1 for k2; (1) and (2) are
+ *     what is meant, as (13) shows.
+ *  2. c, b and d are times, and at 10 Gbit/s (1.2 us between packets) one decrease
+ *     by c would leave 37 % of the rate.  They are held to what they are at 1
+ *     Gbit/s and 1500 bytes, 12 us: c to 1/6 of delta, b to 1/24, d to 1/120.
+ *     cap=N: as in the paper.
+ *  3. T is shorter than many round trips, and the losses of one overflow would be
+ *     answered many times over, the more the longer the RTT is.  Here an overflow is
+ *     answered once: by (1) at the end of the interval, and at most one (4) in it.
+ *     Losses count again when a packet is acknowledged that was sent after that,
+ *     and ten T later at the earliest: else a flow with a short RTT answers twice
+ *     before one with a long RTT knows, and has less for ever.  An interval with
+ *     losses that do not count leaves the rate as it is; one without any loss lets
+ *     it grow, also within the same round trip.  once=N: as in the paper.
+ *  4. A sender learns of an overflow one round trip and a queue late.  If the rate
+ *     grew by 1 % in 20 ms all the time, it would by then be 7 % too high at 150
+ *     ms, and at a full queue all of that is lost.  So growth is the law's up to
+ *     halfway back to the rate at which packets were last lost.  From there on it is
+ *     2^-probe of it, or half a packet more in each T if that is more, and twice that
+ *     after each four seconds, but never more than the law's.  Half a packet is much
+ *     for a slow flow and little for a fast one: rates become equal also where c is
+ *     capped.  probe=0: as in the paper.
+ *  5. The paper begins with a configured rate; here slow start finds it.
+ *  6. The rate does not grow in an interval in which it was not used: the
+ *     application, the receiver or a window was what limited the sender.
+ *  7. Several T may pass between two acknowledgments: what was lost is answered
+ *     once, and without loss the growth of each is made up for, of eight at most.
+ *  8. No slower than two packets per RTT; below that there are timeouts.
+ *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
+ *     above alpha, once for each round trip.
+ * 10. A spurious loss event is undone: the interval that it began with comes back.
+ * 11. Packets leave in bursts of an eighth of the RTT, 1 ms and 32 KB at most, or half
+ *     of that, at random.  Senders as even as clockwork lock in step behind a full
+ *     queue: one always finds room and another never does.
+ *
+ * Notes.  Parameters are taken when a connection starts (or selects sabul) and
+ * hold for its life.  There is no timer: an interval ends with the first
+ * acknowledgment after T, by TCP's clock.  Trace event: longfat:sabul.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <linux/module.h>
+#include <linux/hash.h>
+#include <linux/math64.h>
+#include <linux/sizes.h>
+#include <net/tcp.h>
+
+#include <longfat/avoidance.h>
+#include <longfat/compat.h>
+#include <longfat/control.h>
+#include <longfat/pacing.h>
+#include <longfat/params.h>
+
+/* Why a trace event was emitted. */
+enum sabul_reason {
+	SABUL_INIT,		/* the connection started or selected sabul */
+	SABUL_RATE,		/* slow start is over */
+	SABUL_INCREASE,		/* (2) */
+	SABUL_HOLD,		/* losses that were answered before */
+	SABUL_UNUSED,		/* the rate was not used */
+	SABUL_DECREASE,		/* (1) */
+	SABUL_EQUAL,		/* (3) */
+	SABUL_FAST,		/* (4) */
+	SABUL_TIMEOUT,		/* slow start again */
+	SABUL_IDLE,		/* slow start again */
+	SABUL_UNDO,		/* the decrease was spurious */
+};
+
+#define LF_TRACE_NAME		sabul
+#define LF_TRACE_REASONS						\
+	{ SABUL_INIT, "init" }, { SABUL_RATE, "rate" },			\
+	{ SABUL_INCREASE, "increase" }, { SABUL_HOLD, "hold" },		\
+	{ SABUL_UNUSED, "unused" }, { SABUL_DECREASE, "decrease" },	\
+	{ SABUL_EQUAL, "equal" }, { SABUL_FAST, "fast" },		\
+	{ SABUL_TIMEOUT, "timeout" }, { SABUL_IDLE, "idle" },		\
+	{ SABUL_UNDO, "undo" }
+/*
+ * delta in 2^-10 ns; LOSS and SENT of the interval; bytes per second.  delta is 0
+ * in slow start.
+ */
+#define LF_TRACE_FIELDS(F)						\
+	F(u64, interval_q10) F(u32, lost) F(u32, sent) F(u64, rate)
+#define CREATE_TRACE_POINTS
+#include <longfat/trace.h>
+
+LF_PARAM_UINT(t, 20, 1, 1000, "T, milliseconds");
+LF_PARAM_UINT(alpha, 1000, 1, 10000, "loss ratio that is tolerated, in 10^-6");
+LF_PARAM_UINT(k1, 125, 1, 1000, "gain of decreases, in 1/1000");
+LF_PARAM_UINT(k2, 10000, 1, 50000, "gain of increases, in 1/1000");
+LF_PARAM_UINT(c, 2000, 1, 10000, "decrease, nanoseconds");
+LF_PARAM_UINT(b, 500, 1, 10000, "fast reaction, nanoseconds");
+LF_PARAM_UINT(d, 100, 1, 10000, "step at the equilibrium, nanoseconds");
+LF_PARAM_UINT(v, 10, 1, 255, "losses that a fast reaction needs more than");
+LF_PARAM_UINT(probe, 4, 0, 6,
+	      "growth beyond the last overflow, 2^-this of the law's");
+LF_PARAM_BOOL(cap, true, "hold c, b, d to their share at 1 Gbit/s");
+LF_PARAM_BOOL(once, true, "answer an overflow once");
+
+/*
+ * delta in nanoseconds, 30 bits of fraction: 8 ns, 1448 Gbit/s of 1448 bytes, to
+ * 8.6 s, below 2^63.  One update is exact to 2^-30 ns, 10^-10 of the smallest delta.
+ */
+#define SABUL_SHIFT	30
+#define SABUL_MIN	BIT_ULL(SABUL_SHIFT + 3)
+#define SABUL_MAX	(BIT_ULL(SABUL_SHIFT + 33) - 1)
+
+/* Where c, b and d stop being times and become shares: 1500 bytes at 1 Gbit/s. */
+static const u32 sabul_cap_ns = 12000;
+
+/* Loss ratios, 36 bits of fraction: alpha to 10^-8 of its smallest value. */
+#define SABUL_RATIO_SHIFT	36
+#define SABUL_RATIO_ONE		BIT_ULL(SABUL_RATIO_SHIFT)
+
+/* Most intervals that one acknowledgment ends. */
+static const u32 sabul_catch_up = 8;
+
+/* An overflow is answered again after so many intervals at the earliest. */
+static const u32 sabul_rest = 10;
+
+/* How long growth beyond the last overflow keeps a pace before it doubles. */
+static const u32 sabul_probe_ms = 4 * MSEC_PER_SEC;
+
+/* Packets above twice rate x RTT: for short paths, and what is sent at once. */
+static const u32 sabul_headroom = 10;
+
+enum sabul_mode {
+	SABUL_NONE,		/* ->init was never called */
+	SABUL_START,
+	SABUL_BY_RATE,
+};
+
+struct sabul {
+	u64	delta;		/* ns << SABUL_SHIFT; in SABUL_BY_RATE */
+	u64	known;		/* delta up to which growth is the law's, or 0 */
+	u64	prior_delta;	/* when this loss event began */
+	u32	begin_us;	/* of the interval, low bits of tp->tcp_mstamp */
+	u32	sent;		/* tp->data_segs_out, tp->lost then */
+	u32	lost;
+	u32	fresh;		/* tp->lost, what is above is not answered yet */
+	u32	marked;		/* tp->delivered_ce that is known */
+	u32	newest;		/* delivered when the last packet acknowledged
+				 *   was sent
+				 */
+	u32	mark;		/* delivered when the last decrease took effect */
+	u32	mark_us;	/*   and the time, as begin_us */
+	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	u16	probed_ms;	/* growing beyond @known without loss for so long */
+	u16	mss;		/* bytes; what delta counts */
+	u16	t_ms;		/* parameters of this connection */
+	u16	alpha, k1, k2, c, b, d;
+	u8	v;
+	u8	mode : 2;
+	u8	prior_mode : 2;	/* when this loss event began */
+	u8	decreased : 1;	/* since then */
+	u8	congested : 1;	/* a mark, or our own queue, in this interval */
+	u8	fast : 1;	/* (4), in this interval */
+	u8	waiting : 1;	/* for a packet that was sent after @mark */
+	u8	probe : 3;	/* parameters again */
+	u8	cap : 1;
+	u8	once : 1;
+	u8	shift;		/* of the rate: bytes that leave at once */
+};
+
+/* --- the law ------------------------------------------------------------- */
+
+static u64 sabul_clamp(u64 delta)
+{
+	return clamp_t(u64, delta, SABUL_MIN, SABUL_MAX);
+}
+
+/* LOSS / SENT << SABUL_RATIO_SHIFT, at most 1. */
+static u64 sabul_ratio(u32 lost, u32 sent)
+{
+	/* 2^27 packets in an interval are more than there can be. */
+	lost = min_t(u32, lost, BIT(27));
+	if (lost >= sent)
+		return lost ? SABUL_RATIO_ONE : 0;
+	return div_u64((u64)lost << SABUL_RATIO_SHIFT, sent);
+}
+
+static u64 sabul_alpha(const struct sabul *ca)
+{
+	return div_u64((u64)ca->alpha << SABUL_RATIO_SHIFT, 1000000);
+}
+
+/*
+ * @delta k @off, with k in 1/1000 and @off a difference of ratios; at most half of
+ * delta, where alpha k2 is at its largest.  No overflow: off is at most 2^36, k
+ * below 2^16.
+ */
+static u64 sabul_share(u64 delta, u32 k, u64 off)
+{
+	u32 bits = SABUL_RATIO_SHIFT - 32;
+	u64 share = div_u64(off * k + 500, 1000);
+
+	share = (share + BIT_ULL(bits - 1)) >> bits;
+	return mul_u64_u32_shr(delta, min_t(u64, share, U32_MAX), 32);
+}
+
+/* c, b or d, @ns below 12000, and what is left of it where delta is short. */
+static u64 sabul_step(const struct sabul *ca, u32 ns)
+{
+	u64 cap = (u64)sabul_cap_ns << SABUL_SHIFT;
+
+	if (ca->cap && ca->delta < cap)
+		return mul_u64_u32_shr(ca->delta,
+				       div_u64((u64)ns << 32, sabul_cap_ns),
+				       32);
+	return (u64)ns << SABUL_SHIFT;
+}
+
+/* (1) and (3): @rho is alpha or more. */
+static void sabul_decrease(struct sabul *ca, u64 rho)
+{
+	u64 off = rho - min(rho, sabul_alpha(ca)), before = ca->delta;
+
+	/* No overflow: less than 2^63, twice. */
+	ca->delta = sabul_clamp(before + sabul_share(before, ca->k1, off) +
+				sabul_step(ca, off ? ca->c : ca->d));
+	ca->known = before + (ca->delta - before) / 2;
+	ca->probed_ms = 0;
+}
+
+/* (4) */
+static void sabul_react(struct sabul *ca)
+{
+	ca->delta = sabul_clamp(ca->delta + sabul_step(ca, ca->b));
+}
+
+/* The part of delta, of @law, by which it is less where packets may be lost. */
+static u64 sabul_probing(const struct sabul *ca, u64 law)
+{
+	u32 ramp = min_t(u32, ca->probed_ms / sabul_probe_ms, ca->probe);
+	u64 twice = (u64)ca->t_ms * (2 * NSEC_PER_MSEC), half;
+
+	/* Half a packet in each interval; T is less than 2^30 ns. */
+	if (ca->delta >= twice << SABUL_SHIFT)
+		return law;
+	half = mul_u64_u32_shr(ca->delta,
+			       min_t(u64, U32_MAX,
+				     div_u64(ca->delta << (32 - SABUL_SHIFT),
+					     twice)), 32);
+	return min(law, max(law >> ca->probe, half) << ramp);
+}
+
+/* (2), @n times: @rho is less than alpha. */
+static void sabul_increase(struct sabul *ca, u64 rho, u32 n)
+{
+	u64 off = sabul_alpha(ca) - rho;
+
+	while (n--) {
+		u64 less = sabul_share(ca->delta, ca->k2, off);
+
+		if (ca->probe && ca->delta <= ca->known) {
+			less = sabul_probing(ca, less);
+			ca->probed_ms = min(ca->probed_ms + ca->t_ms, 60000);
+		}
+		ca->delta = sabul_clamp(ca->delta - less);
+	}
+}
+
+/* --- rates and windows --------------------------------------------------- */
+
+/* Bytes per second: below 2^62 / 2^19, delta being 8 ns at least. */
+static u64 sabul_bytes(const struct sabul *ca)
+{
+	return div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16,
+			 ca->delta >> (SABUL_SHIFT - 16));
+}
+
+/* The interval of @n packets in @us microseconds. */
+static u64 sabul_interval(u32 us, u32 n)
+{
+	/* 8.5 s and more are the longest interval, whatever n is. */
+	us = min_t(u32, us, 8500000);
+	return sabul_clamp(div_u64((u64)us * NSEC_PER_USEC << SABUL_SHIFT,
+				   max(n, 1U)));
+}
+
+/* Packets in one smoothed RTT at this rate, at least 1. */
+static u32 sabul_window(const struct sock *sk)
+{
+	const struct sabul *ca = inet_csk_ca(sk);
+	u64 ns = (u64)tcp_sk(sk)->srtt_us * (NSEC_PER_USEC / 8);
+
+	return clamp_t(u64, div64_u64(ns << 16, ca->delta >> (SABUL_SHIFT - 16)),
+		       1, BIT(29));
+}
+
+static void sabul_set_window(struct sock *sk, u32 cwnd)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
+}
+
+/* No slower than two packets per RTT, as a Reno sender after a loss. */
+static u64 sabul_slowest(u32 srtt_us)
+{
+	u64 ns = (u64)srtt_us * (NSEC_PER_USEC / 8) / 2;
+
+	return ns >= SABUL_MAX >> SABUL_SHIFT ? SABUL_MAX :
+		sabul_clamp(ns << SABUL_SHIFT);
+}
+
+/* What leaves at once: an eighth of a round trip, 1 ms and 32 KB at most. */
+static u8 sabul_shift(u64 rate, u32 min_rtt_us)
+{
+	u32 shift = LF_PACING_SHIFT;
+
+	while (shift < 20 && (rate >> shift > SZ_32K ||
+			      USEC_PER_SEC >> shift > min_rtt_us / 8))
+		shift++;
+	return shift;
+}
+
+/* Pacing rate and window, as the mode has it. */
+static void sabul_apply(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	u64 rate;
+
+	if (!tp->srtt_us)
+		return;
+	if (ca->mode == SABUL_BY_RATE) {
+		ca->delta = min(ca->delta, sabul_slowest(tp->srtt_us));
+		rate = sabul_bytes(ca);
+		sabul_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
+	} else {
+		/* As the kernel's own in slow start. */
+		rate = 2 * lf_window_rate(max(tcp_snd_cwnd(tp), tp->packets_out),
+					  tp->mss_cache, tp->srtt_us);
+	}
+	ca->shift = sabul_shift(rate, tcp_min_rtt(tp));
+	/* The largest value would be no pacing. */
+	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
+}
+
+static void sabul_trace(const struct sock *sk, enum sabul_reason why)
+{
+	const struct sabul *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	bool by_rate = ca->mode == SABUL_BY_RATE;
+
+	trace_sabul(sk, why, tcp_snd_cwnd(tp),
+		    by_rate ? ca->delta >> (SABUL_SHIFT - 10) : 0,
+		    tp->lost - ca->lost, tp->data_segs_out - ca->sent,
+		    READ_ONCE(sk->sk_pacing_rate));
+}
+
+/* --- intervals ----------------------------------------------------------- */
+
+/* An interval begins at @us. */
+static void sabul_begin(struct sock *sk, u32 us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->begin_us = us;
+	ca->sent = tp->data_segs_out;
+	ca->lost = tp->lost;
+	ca->fresh = tp->lost;
+	ca->congested = 0;
+	ca->fast = 0;
+}
+
+/* What is sent from now on is sent more slowly. */
+static void sabul_answered(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->mark = tcp_sk(sk)->delivered;
+	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp;
+	ca->waiting = ca->once;
+}
+
+/* Was the rate used: did @us bring three quarters of its packets, or nearly? */
+static bool sabul_used(const struct sabul *ca, u32 sent, u32 us)
+{
+	u64 ns = mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT);
+
+	return sent && ns >= (u64)us * (NSEC_PER_USEC * 3 / 4);
+}
+
+/* @n intervals are over, @us in all. */
+static void sabul_update(struct sock *sk, u32 n, u32 us)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	u32 sent = tp->data_segs_out - ca->sent;
+	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
+	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
+	u64 alpha = sabul_alpha(ca);
+	enum sabul_reason why;
+
+	if (ca->congested)
+		fresh = max(fresh, alpha + 1);
+	if (fresh >= alpha) {
+		why = fresh > alpha ? SABUL_DECREASE : SABUL_EQUAL;
+		sabul_decrease(ca, fresh);
+		sabul_answered(sk);
+		ca->decreased = 1;
+	} else if (ca->fast) {
+		why = SABUL_HOLD;
+		sabul_answered(sk);
+	} else if (rho >= alpha) {
+		why = SABUL_HOLD;
+	} else if (!sabul_used(ca, sent, us)) {
+		why = SABUL_UNUSED;
+	} else {
+		why = SABUL_INCREASE;
+		sabul_increase(ca, rho, min(n, sabul_catch_up));
+	}
+	sabul_apply(sk);
+	sabul_trace(sk, why);
+}
+
+/* L may be too large to wait for the interval's end. */
+static void sabul_fast(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	u32 lost = tp->lost - ca->fresh, n = lost / (ca->v + 1);
+
+	if (likely(!n))
+		return;
+	if (ca->once) {
+		if (ca->fast)
+			return;
+		n = 1;
+	} else {
+		ca->fresh = tp->lost - lost % (ca->v + 1);
+	}
+	ca->fast = 1;
+	ca->decreased = 1;
+	/* Each is a decrease; more than so many are no more than SABUL_MAX. */
+	for (n = min(n, 1000U); n; n--)
+		sabul_react(ca);
+	sabul_apply(sk);
+	sabul_trace(sk, SABUL_FAST);
+}
+
+/* In rate mode: an acknowledgment came. */
+static void sabul_by_rate(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	u32 now = (u32)tp->tcp_mstamp, us = now - ca->begin_us, n;
+	u32 t_us = ca->t_ms * USEC_PER_MSEC;
+
+	/* Losses are found up to so many packets late. */
+	if (ca->waiting) {
+		u32 late = min_t(u32, tp->reordering, sabul_window(sk));
+
+		if (before(ca->newest, ca->mark + late) ||
+		    now - ca->mark_us < sabul_rest * t_us)
+			ca->fresh = tp->lost;
+		else
+			ca->waiting = 0;
+	}
+	if (unlikely(tp->lost != ca->fresh))
+		sabul_fast(sk);
+	if (likely(us < t_us))
+		return;
+	n = us / t_us;
+	sabul_update(sk, n, us);
+	sabul_begin(sk, n > sabul_catch_up ? now : ca->begin_us + n * t_us);
+}
+
+/* --- modes --------------------------------------------------------------- */
+
+static void sabul_start(struct sock *sk, enum sabul_reason why)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->mode = SABUL_START;
+	sabul_begin(sk, (u32)tcp_sk(sk)->tcp_mstamp);
+	sabul_apply(sk);
+	sabul_trace(sk, why);
+}
+
+/* Slow start is over, by loss or because the window is at ssthresh. */
+static void sabul_leave(struct sock *sk, bool lost)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+
+	u64 delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+
+	/* The window was twice what was delivered, at most. */
+	if (lost && tp->rate_interval_us && tp->rate_delivered)
+		delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
+						    tp->rate_delivered),
+				delta, 2 * delta);
+	ca->delta = delta;
+	ca->mode = SABUL_BY_RATE;
+	sabul_begin(sk, (u32)tp->tcp_mstamp);
+	ca->waiting = 0;
+	if (lost) {
+		sabul_decrease(ca, sabul_alpha(ca) + 1);
+		sabul_answered(sk);
+		ca->decreased = 1;
+	}
+	sabul_apply(sk);
+	sabul_trace(sk, SABUL_RATE);
+}
+
+/* In slow start: an acknowledgment came. */
+static void sabul_slow_start(struct sock *sk, u32 acked, bool lost)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tp->srtt_us)
+		return;
+	if (!lost && tcp_in_slow_start(tp)) {
+		if (acked && tcp_is_cwnd_limited(sk))
+			tcp_slow_start(tp, acked);
+		sabul_apply(sk);
+		return;
+	}
+	sabul_leave(sk, lost);
+}
+
+/* --- hooks --------------------------------------------------------------- */
+
+static u16 sabul_mss(const struct tcp_sock *tp)
+{
+	return clamp_t(u32, tp->mss_cache, 1, U16_MAX);
+}
+
+static void sabul_init(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+
+	memset(ca, 0, sizeof(*ca));
+	ca->t_ms = lf_param(t);
+	ca->alpha = lf_param(alpha);
+	ca->k1 = lf_param(k1);
+	ca->k2 = lf_param(k2);
+	ca->c = lf_param(c);
+	ca->b = lf_param(b);
+	ca->d = lf_param(d);
+	ca->v = lf_param(v);
+	ca->probe = lf_param(probe);
+	ca->cap = lf_param(cap);
+	ca->once = lf_param(once);
+	ca->mss = sabul_mss(tp);
+	ca->marked = tp->delivered_ce;
+	ca->newest = tp->delivered - 1;
+	ca->mark = ca->newest;
+	ca->restarted = tp->lsndtime;
+	lf_need_pacing(sk);
+	sabul_start(sk, SABUL_INIT);
+}
+
+/* Packets have another size: the rate in bytes stays. */
+static void sabul_rescale(struct sabul *ca, u32 mss)
+{
+	u64 * const all[] = {
+		&ca->delta, &ca->known, &ca->prior_delta,
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		u64 delta = *all[i];
+
+		/* A quotient of more than 64 bits would be fatal on x86. */
+		if (mss > ca->mss)
+			delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
+		*all[i] = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
+	}
+	ca->mss = mss;
+}
+
+static void sabul_control(struct sock *sk, const struct rate_sample *rs)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+
+	/* The answer to a SYN with data comes before ->init: zeroed state. */
+	if (unlikely(ca->mode == SABUL_NONE))
+		return;
+	if (unlikely(tp->mss_cache != ca->mss))
+		sabul_rescale(ca, sabul_mss(tp));
+	if (rs->prior_mstamp && after(rs->prior_delivered, ca->newest))
+		ca->newest = rs->prior_delivered;
+	if (unlikely(tp->delivered_ce != ca->marked)) {
+		/* Recovery can be for long, and there is no CWR in it. */
+		if (!before(ca->newest, ca->mark) || !ca->once)
+			ca->congested = 1;
+		ca->marked = tp->delivered_ce;
+	}
+	/* A mark that is behind us must not seem to be ahead when counters wrap. */
+	if (!ca->waiting)
+		ca->mark = ca->newest;
+	if (ca->mode == SABUL_START)
+		sabul_slow_start(sk, rs->acked_sacked, tp->lost != ca->lost ||
+				 ca->congested);
+	else
+		sabul_by_rate(sk);
+}
+
+/* A loss event begins. */
+static u32 sabul_ssthresh(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	u32 w = tcp_snd_cwnd(tcp_sk(sk));
+
+	/* A lost SYN is a loss before ->init: zeroed state. */
+	if (ca->mode == SABUL_NONE)
+		return max(w / 2, 2U);
+	ca->prior_mode = ca->mode;
+	ca->prior_delta = ca->delta;
+	ca->decreased = 0;
+	if (ca->mode == SABUL_BY_RATE)
+		w = sabul_window(sk);
+	return max(w / 2, 2U);
+}
+
+static void sabul_set_state(struct sock *sk, u8 state)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (ca->mode == SABUL_NONE)
+		return;
+	if (state == TCP_CA_Loss) {
+		/*
+		 * A timeout leaves a window of what is in flight and one packet.
+		 * Otherwise a path became narrower, or an MTU probe failed, and
+		 * what was too large for it is sent again: no congestion.
+		 */
+		if (tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1) {
+			ca->fresh = tp->lost;
+			ca->lost = tp->lost;
+			return;
+		}
+		ca->decreased = 1;
+		sabul_start(sk, SABUL_TIMEOUT);
+	} else if (state == TCP_CA_CWR && !before(ca->newest, ca->mark)) {
+		ca->congested = 1;
+	}
+}
+
+/* The loss event was spurious. */
+static u32 sabul_undo_cwnd(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+
+	if (ca->mode == SABUL_NONE)
+		return cwnd;
+	/* What was lost was not. */
+	sabul_begin(sk, ca->begin_us);
+	if (!ca->decreased)
+		return cwnd;
+	ca->decreased = 0;
+	ca->waiting = 0;
+	if (ca->prior_mode == SABUL_BY_RATE) {
+		if (ca->mode == SABUL_START || ca->delta > ca->prior_delta)
+			ca->delta = ca->prior_delta;
+		ca->begin_us = (u32)tp->tcp_mstamp;
+	}
+	ca->mode = ca->prior_mode;
+	cwnd = max(cwnd, tp->prior_cwnd);
+	sabul_set_window(sk, cwnd);
+	sabul_apply(sk);
+	sabul_trace(sk, SABUL_UNDO);
+	return tcp_snd_cwnd(tp);
+}
+
+/*
+ * After a pause the rate is not what the path has, and is found again.  The kernel
+ * leaves that to those who have ->cong_control, and says that sending starts,
+ * CA_EVENT_TX_START, when the first burst has its size already; so this comes
+ * before each transmission, and what counts is the last one before.
+ */
+static void sabul_restart(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
+	u32 idle = tcp_jiffies32 - tp->lsndtime;
+
+	if (ca->mode == SABUL_NONE || idle <= rto ||
+	    tp->lsndtime == ca->restarted ||
+	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+		return;
+	ca->restarted = tp->lsndtime;
+	if (ca->mode == SABUL_BY_RATE)
+		cwnd = sabul_window(sk);
+	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh < cwnd)
+		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
+	sabul_set_window(sk, min_t(u32, cwnd, TCP_INIT_CWND));
+	sabul_start(sk, SABUL_IDLE);
+}
+
+/*
+ * Comes before each transmission, and says how much leaves at once.  Senders that
+ * are as even as clockwork lock in step behind a full queue, one always finds room
+ * and another never does.  So it is half as much or not, at random.
+ */
+static u32 sabul_min_tso_segs(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct sabul *ca = inet_csk_ca(sk);
+	bool half;
+
+	/* An MTU probe leaves before this is asked. */
+	if (tp->packets_out <= 1)
+		sabul_restart(sk);
+	half = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 1);
+	if (ca->shift)
+		WRITE_ONCE(sk->sk_pacing_shift, ca->shift + half);
+	return half ? 1 :
+	       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+}
+
+static void sabul_release(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	/* Without ->init before it nothing was changed. */
+	if (ca->mode != SABUL_NONE)
+		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
+	memset(ca, 0, sizeof(*ca));
+}
+
+LF_DEFINE_CONG_CONTROL(sabul)
+
+/* --- registration ------------------------------------------------------- */
+
+static struct tcp_congestion_ops sabul_ops __read_mostly = {
+	.init		= sabul_init,
+	.release	= sabul_release,
+	.cong_control	= sabul_cong_control,
+	.ssthresh	= sabul_ssthresh,
+	.set_state	= sabul_set_state,
+	.undo_cwnd	= sabul_undo_cwnd,
+	.get_info	= lf_get_info,
+	.min_tso_segs	= sabul_min_tso_segs,
+	.flags		= 0,	/* restricted: grows by 1 % in 20 ms */
+	.owner		= THIS_MODULE,
+	.name		= "sabul",
+};
+
+static int __init sabul_register(void)
+{
+	BUILD_BUG_ON(sizeof(struct sabul) > ICSK_CA_PRIV_SIZE);
+	return tcp_register_congestion_control(&sabul_ops);
+}
+
+static void __exit sabul_unregister(void)
+{
+	tcp_unregister_congestion_control(&sabul_ops);
+}
+
+module_init(sabul_register);
+module_exit(sabul_unregister);
+
+MODULE_AUTHOR("The longfat authors");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("SABUL: rate-based congestion control with a fixed interval");

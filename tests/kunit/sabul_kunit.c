@@ -1,0 +1,1174 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * SABUL: the law against double precision, the intervals, the modes and the hooks of
+ * tcp_sabul.c, which is made a part of this module so that its static functions
+ * can be called.
+ */
+
+#include "../../tcp_sabul.c"
+
+#include <kunit/test.h>
+
+#include "sample.h"
+#include "sabul_table.h"
+#include "sock.h"
+
+#define SABUL_MSS	1448
+#define SABUL_T		20000	/* us */
+
+static struct sabul *sabul_of(struct tcp_sock *tp)
+{
+	return inet_csk_ca((struct sock *)tp);
+}
+
+static u32 sabul_mode(struct tcp_sock *tp)
+{
+	return sabul_of(tp)->mode;
+}
+
+/* Nanoseconds, as delta has them. */
+static u64 sabul_ns(u64 ns)
+{
+	return ns << SABUL_SHIFT;
+}
+
+/* Just selected, in slow start at @cwnd; 100 ms; the clock does not begin at 0. */
+static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
+{
+	struct tcp_sock *tp = lf_test_sock(test, cwnd, 100000);
+	struct sock *sk = (struct sock *)tp;
+
+	sock_net_set(sk, &init_net);
+	inet_csk(sk)->icsk_rto = HZ;
+	sk->sk_max_pacing_rate = ~0UL;
+	sk->sk_pacing_shift = LF_PACING_SHIFT;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->srtt_us = 100000 << 3;
+	tp->mss_cache = SABUL_MSS;
+	tp->reordering = 3;
+	tp->tcp_mstamp = U32_MAX - 50000ULL;
+	tp->delivered = 1000;
+	tp->packets_out = 2;
+	sabul_init(sk);
+	return tp;
+}
+
+/* The same with a parameter other than its default, which it has again after. */
+static struct tcp_sock *sabul_test_with(struct kunit *test, const char *name,
+					const char *val, const char *standard)
+{
+	struct tcp_sock *tp;
+
+	lf_test_set(test, name, val, 0);
+	tp = sabul_test_sock(test, 100);
+	lf_test_set(test, name, standard, 0);
+	return tp;
+}
+
+/* In rate mode at @ns between packets, where growth is the law's. */
+static void sabul_test_rate(struct tcp_sock *tp, u64 ns)
+{
+	struct sabul *ca = sabul_of(tp);
+
+	tp->snd_ssthresh = 2;
+	sabul_leave((struct sock *)tp, false);
+	ca->delta = sabul_ns(ns);
+	ca->known = 0;
+	sabul_apply((struct sock *)tp);
+}
+
+/*
+ * @us later an ACK delivers @sent packets, @lost are found lost, and as many were
+ * sent as both; what was acknowledged was sent when @newest had been delivered.
+ */
+static void sabul_test_ack(struct tcp_sock *tp, u32 us, u32 sent, u32 lost,
+			   u32 newest)
+{
+	struct rate_sample rs = {
+		.prior_mstamp = 1, .prior_delivered = newest,
+		.acked_sacked = sent,
+	};
+
+	tp->tcp_mstamp += us;
+	tp->data_segs_out += sent + lost;
+	tp->delivered += sent;
+	tp->lost += lost;
+	sabul_control((struct sock *)tp, &rs);
+}
+
+/* An interval as it should be: the rate was used, @lost of its packets were lost. */
+static void sabul_test_interval(struct tcp_sock *tp, u32 lost)
+{
+	u32 sent = div64_u64(sabul_ns(SABUL_T * 1000ULL), sabul_of(tp)->delta);
+
+	sabul_test_ack(tp, SABUL_T, sent - min(sent, lost), lost,
+		       tp->delivered - 1);
+}
+
+/* What must be true whatever happened. */
+static void sabul_audit(struct kunit *test, struct tcp_sock *tp,
+			const char *when)
+{
+	struct sabul *ca = sabul_of(tp);
+
+	if (ca->mode == SABUL_BY_RATE) {
+		KUNIT_ASSERT_GE_MSG(test, ca->delta, SABUL_MIN, "%s", when);
+		KUNIT_ASSERT_LE_MSG(test, ca->delta, SABUL_MAX, "%s", when);
+	}
+	KUNIT_ASSERT_GE_MSG(test, tcp_snd_cwnd(tp), 1U, "%s", when);
+	KUNIT_ASSERT_LE_MSG(test, tcp_snd_cwnd(tp), LF_WINDOW_MAX + 10, "%s",
+			    when);
+	KUNIT_ASSERT_GE_MSG(test, tp->snd_ssthresh, 2U, "%s", when);
+	KUNIT_ASSERT_GT_MSG(test, ((struct sock *)tp)->sk_pacing_rate, 0UL,
+			    "%s", when);
+	KUNIT_ASSERT_LT_MSG(test, ((struct sock *)tp)->sk_pacing_rate, ~0UL,
+			    "%s", when);
+}
+
+/* --- the law ------------------------------------------------------------- */
+
+/* Table 2's constants, growth as the paper has it. */
+static void sabul_table2(struct sabul *ca, bool cap)
+{
+	memset(ca, 0, sizeof(*ca));
+	ca->mode = SABUL_BY_RATE;
+	ca->t_ms = 20;
+	ca->alpha = 1000;
+	ca->k1 = 125;
+	ca->k2 = 10000;
+	ca->c = 2000;
+	ca->b = 500;
+	ca->d = 100;
+	ca->v = 10;
+	ca->cap = cap;
+}
+
+static void sabul_law(struct sabul *ca, u32 lost, u32 sent)
+{
+	u64 rho = sabul_ratio(lost, sent);
+
+	if ((u64)lost * 1000 == sent)
+		rho = sabul_alpha(ca);
+	if (rho < sabul_alpha(ca))
+		sabul_increase(ca, rho, 1);
+	else
+		sabul_decrease(ca, rho);
+}
+
+/* One update: within 10^-8 of double precision. */
+static void sabul_law_single(struct kunit *test)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(sabul_single); i++) {
+		struct sabul ca;
+		u64 after = sabul_single[i].after;
+
+		sabul_table2(&ca, sabul_single[i].cap);
+		ca.delta = sabul_single[i].before;
+		sabul_law(&ca, sabul_single[i].lost, sabul_single[i].sent);
+		KUNIT_EXPECT_LE_MSG(test, lf_apart(ca.delta, after),
+				    div_u64(after, 100000000) + 1,
+				    "%u: %llu, not %llu", i, ca.delta, after);
+	}
+}
+
+/* The generator of scripts/sabul_table.py. */
+static u32 sabul_number(u32 *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/*
+ * 10 kbit/s to 400 Gbit/s, 50000 updates, a quarter of an hour: within 10^-5, a
+ * hundredth of 0.1 %.
+ */
+static void sabul_law_sequences(struct kunit *test)
+{
+	u32 i, n;
+
+	for (i = 0; i < ARRAY_SIZE(sabul_sequences); i++) {
+		u64 start = sabul_sequences[i].start;
+		u64 end = sabul_sequences[i].end;
+		u32 state = sabul_sequences[i].seed;
+		struct sabul ca;
+		bool up = true;
+
+		sabul_table2(&ca, sabul_sequences[i].cap);
+		ca.delta = start;
+		for (n = 0; n < SABUL_STEPS; n++) {
+			u32 sent, lost;
+
+			if (n % SABUL_BLOCK == 0)
+				up = ca.delta > start;
+			sent = 1 + sabul_number(&state) % 20000;
+			if (up) {
+				lost = sabul_number(&state) % 4 ? 0 :
+					sent / 2000;
+			} else {
+				lost = sabul_number(&state) % (sent / 4 + 1);
+				lost = min(sent, sent / 1000 + 1 + lost);
+			}
+			sabul_law(&ca, lost, sent);
+		}
+		KUNIT_EXPECT_LE_MSG(test, lf_apart(ca.delta, end),
+				    div_u64(end, 100000),
+				    "%u: %llu, not %llu", i, ca.delta, end);
+	}
+}
+
+/* Neither end is left, whatever the parameters are. */
+static void sabul_law_bounds(struct kunit *test)
+{
+	u32 alpha, k, i;
+
+	for (alpha = 1; alpha <= 10000; alpha *= 10) {
+		for (k = 1; k <= 50000; k = 2 * k + 1) {
+			struct sabul ca;
+
+			sabul_table2(&ca, false);
+			ca.alpha = alpha;
+			ca.k2 = k;
+			ca.k1 = min(k, 1000U);
+			for (ca.delta = SABUL_MAX, i = 0; i < 100; i++) {
+				u64 was = ca.delta;
+
+				sabul_increase(&ca, 0, 8);
+				KUNIT_ASSERT_LE(test, ca.delta, was);
+				KUNIT_ASSERT_GE(test, ca.delta, SABUL_MIN);
+			}
+			for (ca.delta = SABUL_MIN, i = 0; i < 100; i++) {
+				u64 was = ca.delta;
+
+				sabul_decrease(&ca, SABUL_RATIO_ONE);
+				sabul_react(&ca);
+				KUNIT_ASSERT_GE(test, ca.delta, was);
+				KUNIT_ASSERT_LE(test, ca.delta, SABUL_MAX);
+			}
+			ca.delta = SABUL_MAX;
+			sabul_decrease(&ca, SABUL_RATIO_ONE);
+			KUNIT_ASSERT_EQ(test, ca.delta, SABUL_MAX);
+		}
+	}
+}
+
+/* Growth never stops: smallest gains, longest and shortest interval. */
+static void sabul_law_never_stuck(struct kunit *test)
+{
+	struct sabul ca;
+	u64 was;
+
+	sabul_table2(&ca, true);
+	ca.alpha = 1000;
+	ca.k2 = 1;
+	ca.probe = 6;
+	/* 2^-30 ns is 10^-10 of 8 ns; the smallest step is 10^-6 / 64. */
+	ca.delta = SABUL_MIN + sabul_ns(1);
+	ca.known = ca.delta;
+	was = ca.delta;
+	sabul_increase(&ca, 0, 1);
+	KUNIT_EXPECT_LT(test, ca.delta, was);
+	KUNIT_EXPECT_GE(test, was - ca.delta, div_u64(was, 64 * 1100000));
+}
+
+/* What c, b and d take: times down to 12 us, shares below; as the paper without. */
+static void sabul_law_cap(struct kunit *test)
+{
+	static const struct {
+		u64 ns;
+		u32 ms, share;	/* c: what it is as paper, and 1/share with the cap */
+	} all[] = {
+		{ 1000000, 2000, 500 }, { 120000, 2000, 60 }, { 12000, 2000, 6 },
+		{ 6000, 2000, 6 }, { 1200, 2000, 6 }, { 30, 2000, 6 },
+	};
+	struct sabul ca;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		u64 ns = sabul_ns(all[i].ns);
+
+		sabul_table2(&ca, false);
+		ca.delta = ns;
+		KUNIT_EXPECT_EQ(test, sabul_step(&ca, ca.c), sabul_ns(2000));
+		KUNIT_EXPECT_EQ(test, sabul_step(&ca, ca.b), sabul_ns(500));
+		ca.cap = 1;
+		KUNIT_EXPECT_LE(test, lf_apart(sabul_step(&ca, ca.c),
+					       div_u64(ns, all[i].share)),
+				div_u64(ns, 1000000));
+		KUNIT_EXPECT_LE(test, lf_apart(sabul_step(&ca, ca.b),
+					       div_u64(ns, 4 * all[i].share)),
+				div_u64(ns, 1000000));
+		KUNIT_EXPECT_LE(test, lf_apart(sabul_step(&ca, ca.d),
+					       div_u64(ns, 20 * all[i].share)),
+				div_u64(ns, 1000000));
+	}
+}
+
+/*
+ * Growth is the law's up to halfway back; from there a sixteenth of it or half a
+ * packet in T, twice that after each four seconds.
+ */
+static void sabul_law_probing(struct kunit *test)
+{
+	struct sabul ca;
+	u64 ns = sabul_ns(12000), law, less;
+	u32 i;
+
+	sabul_table2(&ca, true);
+	ca.probe = 4;
+	ca.delta = ns;
+	sabul_decrease(&ca, sabul_alpha(&ca) + 1);
+	/* 14 us; 13 us is halfway. */
+	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(14000)), 100000ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(ca.known, sabul_ns(13000)), 100000ULL);
+	for (i = 0; ca.delta > ca.known; i++)
+		sabul_increase(&ca, 0, 1);
+	/* 1 % each. */
+	KUNIT_EXPECT_EQ(test, i, 8U);
+	law = div_u64(ca.delta, 100);
+	for (i = 0; i < 5; i++) {
+		u64 was = ca.delta;
+
+		law = div_u64(was, 100);
+		less = min(law, div_u64(law << i, 16));
+		sabul_increase(&ca, 0, 1);
+		KUNIT_EXPECT_LE(test, lf_apart(was - ca.delta, less),
+				div_u64(less, 1000) + 1);
+		ca.delta = was;
+		ca.probed_ms = 4000 * (i + 1);
+	}
+	/* A slow flow grows by half a packet in T: 1 / 400 at 100 us. */
+	ca.delta = sabul_ns(100000);
+	ca.known = ca.delta;
+	ca.probed_ms = 0;
+	sabul_increase(&ca, 0, 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(99750)),
+			sabul_ns(1));
+	/* And never faster than the law: at 2 ms half a packet is 5 %. */
+	ca.delta = sabul_ns(2000000);
+	ca.known = SABUL_MAX;
+	sabul_increase(&ca, 0, 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(1980000)),
+			sabul_ns(1));
+	/* The longest interval, the longest T. */
+	ca.delta = SABUL_MAX;
+	ca.t_ms = 1000;
+	sabul_increase(&ca, 0, 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca.delta,
+				       SABUL_MAX - div_u64(SABUL_MAX, 100)),
+			sabul_ns(10));
+}
+
+/* --- intervals ----------------------------------------------------------- */
+
+/* 20 ms without loss: 1 % shorter, and the pacing rate with it. */
+static void sabul_interval_growth(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+
+	sabul_test_rate(tp, 120000);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 12066666UL);
+	/* Not before T, however many acknowledgments. */
+	sabul_test_ack(tp, SABUL_T - 1, 170, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	sabul_test_ack(tp, 1, 2, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(118800)), 10000ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(sk->sk_pacing_rate, 12188552ULL), 1ULL);
+	/* 2 x 100 ms / 118.8 us, and ten. */
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 841U + 10);
+	sabul_audit(test, tp, "growth");
+}
+
+/* Several T at once: each is made up for, eight at most. */
+static void sabul_interval_several(struct kunit *test)
+{
+	u32 n, i;
+
+	for (n = 1; n < 20; n++) {
+		struct tcp_sock *one = sabul_test_sock(test, 100);
+		struct tcp_sock *many = sabul_test_sock(test, 100);
+
+		sabul_test_rate(one, 120000);
+		sabul_test_rate(many, 120000);
+		for (i = 0; i < min(n, 8U); i++)
+			sabul_test_interval(one, 0);
+		sabul_test_ack(many, n * SABUL_T + 5, n * 180, 0,
+			       many->delivered - 1);
+		KUNIT_EXPECT_EQ(test, sabul_of(one)->delta,
+				sabul_of(many)->delta);
+		/* The next interval has begun where the last one ended, or now. */
+		if (n <= 8)
+			KUNIT_EXPECT_EQ(test, sabul_of(many)->begin_us,
+					(u32)many->tcp_mstamp - 5);
+	}
+}
+
+/* What is not used does not grow: sender, receiver or window were the limit. */
+static void sabul_interval_unused(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 100; i++)
+		sabul_test_ack(tp, SABUL_T, 80, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	/* Nor where nothing was sent, and no division by that. */
+	sabul_test_ack(tp, SABUL_T, 0, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	/* Losses count all the same. */
+	sabul_test_ack(tp, SABUL_T, 79, 1, tp->delivered - 1);
+	KUNIT_EXPECT_GT(test, ca->delta, sabul_ns(122000));
+	/* A slow one that sends what it may: a packet in six T. */
+	sabul_test_rate(tp, 50000000);
+	tp->srtt_us = 800000 << 3;
+	ca->delta = sabul_ns(120000000);
+	sabul_test_ack(tp, 6 * SABUL_T, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LT(test, ca->delta, sabul_ns(120000000));
+}
+
+/*
+ * First trap: an overflow seen over ten intervals is one decrease; what is lost of
+ * the packets sent after it is another, after ten T at the earliest.
+ */
+static void sabul_overflow_once(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u32 mark, i;
+	u64 once;
+
+	sabul_test_rate(tp, 120000);
+	sabul_test_ack(tp, SABUL_T, 160, 7, tp->delivered - 1);
+	once = ca->delta;
+	/* 4.2 % lost: k1 of that, and c. */
+	KUNIT_EXPECT_LE(test, lf_apart(once, sabul_ns(122614)), sabul_ns(5));
+	mark = tp->delivered;
+	for (i = 0; i < 9; i++)
+		sabul_test_ack(tp, SABUL_T, 160, 7, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, once);
+	/* A round trip later than ten T: still the same. */
+	for (i = 0; i < 5; i++)
+		sabul_test_ack(tp, SABUL_T, 160, 7, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, once);
+	/* Up to three packets late are losses found. */
+	sabul_test_ack(tp, SABUL_T, 160, 7, mark + 2);
+	KUNIT_EXPECT_EQ(test, ca->delta, once);
+	sabul_test_ack(tp, SABUL_T, 160, 7, mark + 3);
+	KUNIT_EXPECT_GT(test, ca->delta, once + sabul_ns(2000));
+	sabul_audit(test, tp, "once");
+}
+
+/* Ten T, also where the round trip is shorter. */
+static void sabul_overflow_rest(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u64 once;
+	u32 i;
+
+	sabul_test_rate(tp, 120000);
+	sabul_test_interval(tp, 5);
+	once = ca->delta;
+	for (i = 1; i < 10; i++) {
+		sabul_test_interval(tp, 5);
+		KUNIT_EXPECT_EQ_MSG(test, ca->delta, once, "interval %u", i);
+	}
+	sabul_test_interval(tp, 5);
+	KUNIT_EXPECT_GT(test, ca->delta, once);
+}
+
+/* Second trap: growth goes on in loss-free intervals of the same round trip. */
+static void sabul_overflow_grows(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u64 once;
+	u32 mark;
+
+	sabul_test_rate(tp, 120000);
+	sabul_test_interval(tp, 7);
+	once = ca->delta;
+	mark = tp->delivered;
+	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, once - div_u64(once, 100)),
+			10000ULL);
+	/* Not in the next one, in which packets were lost that do not count. */
+	once = ca->delta;
+	sabul_test_ack(tp, SABUL_T, 160, 1, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, once);
+	KUNIT_EXPECT_TRUE(test, ca->waiting);
+}
+
+/* once=N: every interval with loss is answered, and each eleven losses. */
+static void sabul_overflow_exact(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_with(test, "once", "N", "Y");
+	struct sabul *ca = sabul_of(tp);
+	u32 mark = tp->delivered, i;
+	u64 was;
+
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 10; i++) {
+		was = ca->delta;
+		sabul_test_ack(tp, SABUL_T, 160, 7, mark - 1);
+		KUNIT_EXPECT_GE(test, ca->delta, was + sabul_ns(2000));
+	}
+	/* 35 losses in an ACK: three times b, and two losses are left over. */
+	was = ca->delta;
+	sabul_test_ack(tp, SABUL_T / 2, 80, 35, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(1500));
+	sabul_test_ack(tp, 1, 80, 8, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(1500));
+	sabul_test_ack(tp, 1, 0, 1, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(2000));
+}
+
+/* More than V losses are not left for the interval's end; once in it. */
+static void sabul_overflow_fast(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u64 was = sabul_ns(120000);
+
+	sabul_test_rate(tp, 120000);
+	sabul_test_ack(tp, 1000, 10, 10, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
+	sabul_test_ack(tp, 1000, 10, 1, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(500));
+	sabul_test_ack(tp, 1000, 10, 90, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(500));
+	sabul_test_ack(tp, SABUL_T, 100, 0, tp->delivered - 1);
+	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(2500));
+	KUNIT_EXPECT_TRUE(test, ca->waiting);
+}
+
+/* rho = alpha: d, and not c; below alpha it grows, at less than 1 %. */
+static void sabul_interval_alpha(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+
+	sabul_test_rate(tp, 12000);
+	ca->cap = 0;
+	sabul_test_ack(tp, SABUL_T, 3998, 2, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(11940)),
+			sabul_ns(1));
+	sabul_test_ack(tp, SABUL_T, 1999, 2, tp->delivered - 1);
+	KUNIT_EXPECT_LT(test, ca->delta, sabul_ns(11940));
+	ca->delta = sabul_ns(12000);
+	ca->alpha = 1953;
+	/* 2 of 1024 are 1953.125 millionths, and alpha is not above. */
+	sabul_test_ack(tp, SABUL_T, 1022, 2, tp->delivered - 1);
+	KUNIT_EXPECT_GE(test, ca->delta, sabul_ns(14000));
+}
+
+/* --- modes --------------------------------------------------------------- */
+
+/* Slow start is the kernel's; the first loss ends it with what was delivered. */
+static void sabul_start_by_loss(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	sabul_test_ack(tp, 1000, 100, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 200U);
+	/* 200 packets of 1448 bytes in 100 ms, twice. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 5792000UL);
+	/* Limited by the application: no growth, no change of mode. */
+	tp->is_cwnd_limited = 0;
+	tp->max_packets_out = 20;
+	sabul_test_ack(tp, 1000, 100, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 200U);
+	/* 150 packets in the last 100 ms: 667 us, then c. */
+	tp->rate_delivered = 150;
+	tp->rate_interval_us = 100000;
+	sabul_test_ack(tp, 1000, 10, 3, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(668667)),
+			sabul_ns(2));
+	KUNIT_EXPECT_TRUE(test, ca->waiting);
+	/* Its other losses are not another overflow. */
+	sabul_test_ack(tp, SABUL_T, 20, 50, tp->delivered - 100);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(668667)),
+			sabul_ns(2));
+	sabul_audit(test, tp, "start");
+}
+
+/* A delivery rate of few packets, or none, is not believed. */
+static void sabul_start_rates(struct kunit *test)
+{
+	static const struct {
+		s32 delivered;
+		u32 us;
+		u64 ns;		/* delta after it, but for c */
+	} all[] = {
+		{ 0, 0, 1000000 }, { 100, 100000, 1000000 },
+		{ 80, 100000, 1250000 }, { 1, 300000, 2000000 },
+		{ 1000, 100000, 1000000 }, { 1, U32_MAX, 2000000 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		struct tcp_sock *tp = sabul_test_sock(test, 100);
+
+		tp->rate_delivered = all[i].delivered;
+		tp->rate_interval_us = all[i].us;
+		sabul_test_ack(tp, 1000, 0, 1, tp->delivered - 1);
+		KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta,
+					       sabul_ns(all[i].ns + 2000)),
+				sabul_ns(5));
+	}
+}
+
+/* At ssthresh slow start is over without a loss: the window in each RTT. */
+static void sabul_start_by_ssthresh(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+
+	tp->snd_ssthresh = 150;
+	sabul_test_ack(tp, 1000, 100, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 150U);
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(666667)),
+			sabul_ns(2));
+	KUNIT_EXPECT_FALSE(test, ca->waiting);
+	/* No RTT yet: it waits for one. */
+	tp = sabul_test_sock(test, 100);
+	tp->srtt_us = 0;
+	tp->snd_ssthresh = 50;
+	sabul_test_ack(tp, 1000, 1, 1, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+}
+
+/* A timeout: one packet, slow start to half; again while it lasts. */
+static void sabul_timeout(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+
+	sabul_test_rate(tp, 120000);
+	tp->packets_out = 833;
+	tp->lost_out = 833;
+	tp->lost += 833;
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 416U);
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+	sabul_audit(test, tp, "timeout");
+	/* All of that is accounted for: slow start, by what is delivered. */
+	sabul_test_ack(tp, 100000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2U);
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 2U);
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+	sabul_audit(test, tp, "timeout again");
+}
+
+/* A path that became narrower is no congestion. */
+static void sabul_narrower_path(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+
+	sabul_test_rate(tp, 120000);
+	tp->packets_out = 800;
+	tp->lost_out = 100;
+	tp->lost += 100;
+	sabul_ssthresh(sk);
+	sabul_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	sabul_test_interval(tp, 0);
+	KUNIT_EXPECT_LT(test, ca->delta, sabul_ns(120000));
+}
+
+/* Marks: a decrease in each round trip in which there are any, also in Recovery. */
+static void sabul_marks(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u32 mark;
+	u64 was;
+
+	sabul_test_rate(tp, 120000);
+	tp->delivered_ce++;
+	sabul_ssthresh(sk);
+	sabul_set_state(sk, TCP_CA_CWR);
+	sabul_test_interval(tp, 0);
+	was = ca->delta;
+	KUNIT_EXPECT_LE(test, lf_apart(was, sabul_ns(122000)), sabul_ns(1));
+	mark = tp->delivered;
+	/* The rest of that round trip. */
+	tp->delivered_ce += 100;
+	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
+	KUNIT_EXPECT_LT(test, ca->delta, was);
+	/* The next one. */
+	was = ca->delta;
+	tp->delivered_ce++;
+	sabul_test_ack(tp, SABUL_T, 160, 0, mark);
+	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(1999));
+	/* In slow start it ends that. */
+	tp = sabul_test_sock(test, 100);
+	tp->delivered_ce++;
+	sabul_test_ack(tp, 1000, 10, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+}
+
+/* A spurious event: rate, mode and window as before; once. */
+static void sabul_undone(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u64 was;
+
+	sabul_test_rate(tp, 120000);
+	tp->prior_cwnd = tcp_snd_cwnd(tp);
+	sabul_ssthresh(sk);
+	sabul_test_interval(tp, 5);
+	KUNIT_EXPECT_GT(test, ca->delta, sabul_ns(120000));
+	tcp_snd_cwnd_set(tp, sabul_undo_cwnd(sk));
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	KUNIT_EXPECT_FALSE(test, ca->waiting);
+	/* What was not lost does not count later. */
+	was = ca->delta;
+	sabul_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
+	/* Before it was answered: nothing to restore, and no answer comes. */
+	sabul_ssthresh(sk);
+	sabul_test_ack(tp, 1000, 10, 5, tp->delivered - 1);
+	sabul_undo_cwnd(sk);
+	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, ca->delta, was);
+
+	/* A timeout that was none. */
+	sabul_test_rate(tp, 120000);
+	sabul_ssthresh(sk);
+	tp->prior_cwnd = tcp_snd_cwnd(tp);
+	tp->packets_out = 5;
+	tp->lost_out = 5;
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	tcp_snd_cwnd_set(tp, sabul_undo_cwnd(sk));
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
+	sabul_audit(test, tp, "undo");
+}
+
+/* A pause: the initial window and slow start, to three quarters of the rate. */
+static void sabul_idle(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	sabul_test_rate(tp, 120000);
+	tp->packets_out = 0;
+	tp->lsndtime = tcp_jiffies32 - HZ;
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	/* Something in flight is no pause. */
+	tp->packets_out = 2;
+	tp->lsndtime = tcp_jiffies32 - 60 * HZ;
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	tp->packets_out = 0;
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833 - 833U / 4);
+	/* 10 packets in 100 ms, twice: what was before is not let out. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
+	/* Not again for the same pause. */
+	tcp_snd_cwnd_set(tp, 15);
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 15U);
+	sabul_audit(test, tp, "idle");
+}
+
+/* --- hooks --------------------------------------------------------------- */
+
+/* A lost SYN, an answer to a SYN with data, a release: on zeroed state. */
+static void sabul_hook_before_init(struct kunit *test)
+{
+	struct tcp_sock *tp = lf_test_sock(test, 10, ~0U);
+	struct sock *sk = (struct sock *)tp;
+	u32 w;
+
+	sock_net_set(sk, &init_net);
+	sk->sk_pacing_shift = 7;
+	for (w = 1; w < 20; w++) {
+		tcp_snd_cwnd_set(tp, w);
+		KUNIT_EXPECT_EQ(test, sabul_ssthresh(sk), max(w / 2, 2U));
+		sabul_set_state(sk, TCP_CA_Loss);
+		sabul_set_state(sk, TCP_CA_CWR);
+		sabul_test_ack(tp, SABUL_T, 1, 1, 0);
+		sabul_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, sabul_undo_cwnd(sk), w);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), w);
+	}
+	sabul_release(sk);
+	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 7);
+}
+
+/* Who comes after finds the kernel's burst size; selected again, nothing is old. */
+static void sabul_hook_switch(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+
+	sabul_test_rate(tp, 1200);
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_GT(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+	sabul_release(sk);
+	/* In congestion avoidance, over the end of every counter. */
+	tp->delivered = U32_MAX - 10;
+	tp->lost = U32_MAX - 3;
+	tp->data_segs_out = U32_MAX - 20;
+	tp->snd_ssthresh = 80;
+	tcp_snd_cwnd_set(tp, 100);
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
+	sabul_test_ack(tp, 1000, 50, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, sabul_ns(1000000)),
+			sabul_ns(1));
+	sabul_test_ack(tp, SABUL_T, 15, 5, tp->delivered - 1);
+	KUNIT_EXPECT_GT(test, sabul_of(tp)->delta, sabul_ns(1000000));
+	KUNIT_EXPECT_LT(test, sabul_of(tp)->delta, sabul_ns(1050000));
+	sabul_audit(test, tp, "switch");
+}
+
+/* The rate in bytes stays when packets have another size. */
+static void sabul_hook_mtu_probe(struct kunit *test)
+{
+	static const u32 sizes[] = { 2896, 724, 1448, 8948, 48, 65535, 1448 };
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	unsigned long rate;
+	u32 i;
+
+	sabul_test_rate(tp, 120000);
+	rate = sk->sk_pacing_rate;
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		tp->mss_cache = sizes[i];
+		sabul_test_ack(tp, 1, 0, 0, tp->delivered - 1);
+		sabul_apply(sk);
+		KUNIT_EXPECT_LE(test, lf_apart(rate, sk->sk_pacing_rate),
+				rate / 1000000 + 2ULL);
+	}
+	/* From the longest interval of the smallest packets: no overflow. */
+	sabul_rescale(sabul_of(tp), 1);
+	sabul_of(tp)->delta = SABUL_MAX;
+	sabul_rescale(sabul_of(tp), U16_MAX);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, SABUL_MAX),
+			(u64)U16_MAX);
+	tp->mss_cache = 0;
+	sabul_test_ack(tp, SABUL_T, 0, 0, tp->delivered - 1);
+	sabul_audit(test, tp, "no packets");
+}
+
+/* The clamp holds; SO_MAX_PACING_RATE holds; the RTT bounds the slowest rate. */
+static void sabul_hook_limits(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	u32 i;
+
+	tp->snd_cwnd_clamp = 50;
+	sabul_test_rate(tp, 120000);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 50U);
+	sk->sk_max_pacing_rate = 1000;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
+	sk->sk_max_pacing_rate = ~0UL;
+	tp->snd_cwnd_clamp = U32_MAX;
+	/* Nearly everything is lost for two minutes: two packets in each 100 ms. */
+	for (i = 0; i < 1000; i++)
+		sabul_test_ack(tp, 6 * SABUL_T, 3, 90, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->delta, sabul_ns(50000000));
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 28960UL);
+	sabul_audit(test, tp, "much lost");
+}
+
+/* Every delta at every RTT: windows and rates as they should be. */
+static void sabul_hook_rates(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	u64 ns;
+	u32 us;
+
+	for (ns = 8; ns < 8000000000ULL; ns = ns * 3 / 2) {
+		for (us = 1; us < U32_MAX / 16; us *= 10) {
+			tp->srtt_us = us << 3;
+			sabul_of(tp)->mode = SABUL_BY_RATE;
+			sabul_of(tp)->delta = sabul_ns(ns);
+			sabul_apply((struct sock *)tp);
+			sabul_audit(test, tp, "rates");
+			if (us >= 1000 && ns * 4 < us * 1000ULL &&
+			    us * 1000ULL / ns < BIT(28))
+				KUNIT_ASSERT_LE(test,
+						lf_apart(tcp_snd_cwnd(tp) - 10,
+							 2 * (us * 1000ULL / ns)),
+						3ULL);
+		}
+	}
+}
+
+/* What leaves at once: 1 ms, 32 KB, an eighth of the RTT at most; half at random. */
+static void sabul_hook_bursts(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	u32 half = 0, single = 0, i;
+
+	KUNIT_EXPECT_EQ(test, sabul_shift(1000000, 100000), 10);
+	KUNIT_EXPECT_EQ(test, sabul_shift(32 << 20, 100000), 10);
+	KUNIT_EXPECT_EQ(test, sabul_shift(125000000, 100000), 12);
+	KUNIT_EXPECT_EQ(test, sabul_shift(1250000000, 100000), 16);
+	KUNIT_EXPECT_EQ(test, sabul_shift(1000000, 100), 17);
+	KUNIT_EXPECT_LE(test, sabul_shift(U64_MAX, 1), 20);
+	init_net.ipv4.sysctl_tcp_min_tso_segs = 2;
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 10000; i++) {
+		tp->data_segs_out += 1 + i % 3;
+		tp->tcp_clock_cache += 240000;
+		single += sabul_min_tso_segs(sk) == 1;
+		half += sk->sk_pacing_shift == LF_PACING_SHIFT + 1;
+	}
+	KUNIT_EXPECT_EQ(test, half, single);
+	KUNIT_EXPECT_LE(test, lf_apart(half, 5000), 300ULL);
+}
+
+/* Any sequence of events: nothing is 0, nothing overflows. */
+static void sabul_hook_fuzz(struct kunit *test)
+{
+	struct rnd_state rnd;
+	u32 run, step;
+
+	prandom_seed_state(&rnd, 6);
+	for (run = 0; run < 300; run++) {
+		struct tcp_sock *tp = sabul_test_sock(test,
+					lf_random_window(&rnd) % 100000 + 1);
+		struct sock *sk = (struct sock *)tp;
+
+		sabul_of(tp)->once = run & 1;
+		sabul_of(tp)->cap = run >> 1 & 1;
+		sabul_of(tp)->probe = run % 7;
+		for (step = 0; step < 400; step++) {
+			u32 what = prandom_u32_state(&rnd) % 64;
+			u32 k = prandom_u32_state(&rnd) % 1000;
+			u32 us = prandom_u32_state(&rnd) >> (what % 32);
+			const char *when = "ack";
+
+			tp->is_cwnd_limited = what & 1;
+			tp->rate_delivered = k;
+			tp->rate_interval_us = us;
+			tp->prior_cwnd = tcp_snd_cwnd(tp);
+			if (what < 36) {
+				sabul_test_ack(tp, us, k, 0, tp->delivered - k);
+			} else if (what < 48) {
+				when = "loss";
+				if (what & 1)
+					tp->snd_ssthresh = sabul_ssthresh(sk);
+				sabul_test_ack(tp, us % 50000, k, k * what,
+					       tp->delivered);
+			} else if (what < 50) {
+				when = "timeout";
+				tp->lost += k;
+				tp->snd_ssthresh = sabul_ssthresh(sk);
+				tcp_snd_cwnd_set(tp,
+						 tcp_packets_in_flight(tp) + 1);
+				sabul_set_state(sk, TCP_CA_Loss);
+			} else if (what < 52) {
+				when = "mark";
+				tp->delivered_ce += what & 1;
+				tp->snd_ssthresh = sabul_ssthresh(sk);
+				sabul_set_state(sk, TCP_CA_CWR);
+			} else if (what < 55) {
+				when = "undo";
+				tcp_snd_cwnd_set(tp, sabul_undo_cwnd(sk));
+			} else if (what < 57) {
+				when = "idle";
+				tp->packets_out = 0;
+				tp->lsndtime = tcp_jiffies32 - k * HZ;
+				sabul_min_tso_segs(sk);
+				tp->packets_out = 2;
+			} else if (what < 59) {
+				when = "probe";
+				tp->mss_cache = 48 + us % 9000;
+				sabul_test_ack(tp, us, k, 0, tp->delivered - k);
+			} else if (what < 61) {
+				when = "rtt";
+				tp->srtt_us = max(us, 1U);
+				minmax_reset(&tp->rtt_min, 0, us >> 4);
+			} else {
+				when = "clamp";
+				tp->snd_cwnd_clamp = what & 1 ? U32_MAX : k + 1;
+				sabul_test_ack(tp, us, k, 0, tp->delivered - k);
+			}
+			sabul_audit(test, tp, when);
+		}
+		kunit_kfree(test, tp);
+	}
+}
+
+static void sabul_hook_get_info(struct kunit *test)
+{
+	lf_test_get_info(test);
+}
+
+static void sabul_hook_registered(struct kunit *test)
+{
+	lf_test_registered(test, &sabul_ops, "sabul", sizeof(struct sabul));
+}
+
+static const struct lf_test_params sabul_params[] = {
+	{ "t", { "1", "1000", "20" }, "0", "1001" },
+	{ "alpha", { "1", "10000", "1000" }, "0", "10001" },
+	{ "k1", { "1", "1000", "125" }, "0", "1001" },
+	{ "k2", { "1", "50000", "10000" }, "0", "50001" },
+	{ "c", { "1", "10000", "2000" }, "0", "10001" },
+	{ "b", { "1", "10000", "500" }, "0", "10001" },
+	{ "d", { "1", "10000", "100" }, "0", "10001" },
+	{ "v", { "1", "255", "10" }, "0", "256" },
+	{ "probe", { "0", "6", "4" }, NULL, NULL },
+	{ "cap", { "N", "Y" } },
+	{ "once", { "N", "Y" } },
+};
+
+static void sabul_params_checked(struct kunit *test)
+{
+	lf_test_params_checked(test, sabul_params, ARRAY_SIZE(sabul_params));
+	lf_test_set(test, "probe", "7", -ERANGE);
+}
+
+/* Parameters hold for the life of a connection. */
+static void sabul_params_taken(struct kunit *test)
+{
+	static const struct {
+		const char *name, *val, *standard;
+	} all[] = {
+		{ "t", "50", "20" }, { "alpha", "5000", "1000" },
+		{ "k1", "250", "125" }, { "k2", "5000", "10000" },
+		{ "c", "3000", "2000" }, { "b", "700", "500" },
+		{ "d", "300", "100" }, { "v", "20", "10" },
+		{ "probe", "2", "4" }, { "cap", "N", "Y" },
+		{ "once", "N", "Y" },
+	};
+	struct tcp_sock *old = sabul_test_sock(test, 100);
+	struct sabul *was = sabul_of(old), *ca;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		lf_test_set(test, all[i].name, all[i].val, 0);
+	ca = sabul_of(sabul_test_sock(test, 100));
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		lf_test_set(test, all[i].name, all[i].standard, 0);
+	KUNIT_EXPECT_EQ(test, ca->t_ms, 50);
+	KUNIT_EXPECT_EQ(test, ca->alpha, 5000);
+	KUNIT_EXPECT_EQ(test, ca->k1, 250);
+	KUNIT_EXPECT_EQ(test, ca->k2, 5000);
+	KUNIT_EXPECT_EQ(test, ca->c, 3000);
+	KUNIT_EXPECT_EQ(test, ca->b, 700);
+	KUNIT_EXPECT_EQ(test, ca->d, 300);
+	KUNIT_EXPECT_EQ(test, ca->v, 20);
+	KUNIT_EXPECT_TRUE(test, ca->probe == 2);
+	KUNIT_EXPECT_FALSE(test, ca->cap);
+	KUNIT_EXPECT_FALSE(test, ca->once);
+	KUNIT_EXPECT_EQ(test, was->t_ms, 20);
+	KUNIT_EXPECT_TRUE(test, was->cap);
+	KUNIT_EXPECT_TRUE(test, was->once);
+}
+
+static struct kunit_case sabul_law_cases[] = {
+	KUNIT_CASE(sabul_law_single),
+	KUNIT_CASE(sabul_law_sequences),
+	KUNIT_CASE(sabul_law_bounds),
+	KUNIT_CASE(sabul_law_never_stuck),
+	KUNIT_CASE(sabul_law_cap),
+	KUNIT_CASE(sabul_law_probing),
+	{}
+};
+
+static struct kunit_case sabul_interval_cases[] = {
+	KUNIT_CASE(sabul_interval_growth),
+	KUNIT_CASE(sabul_interval_several),
+	KUNIT_CASE(sabul_interval_unused),
+	KUNIT_CASE(sabul_interval_alpha),
+	KUNIT_CASE(sabul_overflow_once),
+	KUNIT_CASE(sabul_overflow_rest),
+	KUNIT_CASE(sabul_overflow_grows),
+	KUNIT_CASE(sabul_overflow_exact),
+	KUNIT_CASE(sabul_overflow_fast),
+	{}
+};
+
+static struct kunit_case sabul_hook_cases[] = {
+	KUNIT_CASE(sabul_start_by_loss),
+	KUNIT_CASE(sabul_start_rates),
+	KUNIT_CASE(sabul_start_by_ssthresh),
+	KUNIT_CASE(sabul_timeout),
+	KUNIT_CASE(sabul_narrower_path),
+	KUNIT_CASE(sabul_marks),
+	KUNIT_CASE(sabul_undone),
+	KUNIT_CASE(sabul_idle),
+	KUNIT_CASE(sabul_hook_before_init),
+	KUNIT_CASE(sabul_hook_switch),
+	KUNIT_CASE(sabul_hook_mtu_probe),
+	KUNIT_CASE(sabul_hook_limits),
+	KUNIT_CASE(sabul_hook_rates),
+	KUNIT_CASE(sabul_hook_bursts),
+	KUNIT_CASE(sabul_hook_fuzz),
+	KUNIT_CASE(sabul_hook_get_info),
+	KUNIT_CASE(sabul_hook_registered),
+	{}
+};
+
+static struct kunit_case sabul_params_cases[] = {
+	KUNIT_CASE(sabul_params_checked),
+	KUNIT_CASE(sabul_params_taken),
+	{}
+};
+
+static struct kunit_suite sabul_law_suite = {
+	.name = "sabul_law",
+	.test_cases = sabul_law_cases,
+};
+
+static struct kunit_suite sabul_intervals = {
+	.name = "sabul_intervals",
+	.test_cases = sabul_interval_cases,
+};
+
+static struct kunit_suite sabul_hook_suite = {
+	.name = "sabul_hooks",
+	.test_cases = sabul_hook_cases,
+};
+
+static struct kunit_suite sabul_parameters = {
+	.name = "sabul_params",
+	.test_cases = sabul_params_cases,
+};
+
+kunit_test_suites(&sabul_law_suite, &sabul_intervals, &sabul_hook_suite,
+		  &sabul_parameters);
