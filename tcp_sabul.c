@@ -548,6 +548,8 @@ static void sabul_leave(struct sock *sk, bool lost)
 		sabul_decrease(ca, sabul_alpha(ca) + 1);
 		sabul_answered(sk);
 		ca->decreased = 1;
+		/* A burst of slow start says little of what the path carries. */
+		ca->known = 0;
 	}
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_RATE);

@@ -594,6 +594,8 @@ static void sabul_start_by_loss(struct kunit *test)
 	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(668667)),
 			sabul_ns(2));
 	KUNIT_EXPECT_TRUE(test, ca->waiting);
+	/* Growth is the law's from there. */
+	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
 	/* Its other losses are not another overflow. */
 	sabul_test_ack(tp, SABUL_T, 20, 50, tp->delivered - 100);
 	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(668667)),
