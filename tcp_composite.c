@@ -125,6 +125,7 @@
 #include <longfat/control.h>
 #include <longfat/growth.h>
 #include <longfat/hstcp.h>
+#include <longfat/idle.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 
@@ -920,25 +921,19 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 /*
  * After a pause each stream restarts as a Reno sender would, RFC 2861: a half for
- * each timeout that passed, remembering three quarters.  The kernel leaves that to
- * those who have ->cong_control, and says that sending starts, CA_EVENT_TX_START,
- * when the first burst has its size already.  So this comes before each
- * transmission, and for an MTU probe, which does not ask, with that event; what
- * counts is the last transmission before.
+ * each timeout that passed, remembering three quarters.
  */
 static void composite_restart(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
-	u32 idle = tcp_jiffies32 - tp->lsndtime, halves, i;
+	u32 cwnd = tcp_snd_cwnd(tp), halves, i;
 
-	if (!ca->n || tp->packets_out || idle <= rto || composite_fresh(sk) ||
-	    tp->lsndtime == ca->restarted ||
-	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+	if (!ca->n || composite_fresh(sk))
 		return;
-	ca->restarted = tp->lsndtime;
-	halves = min(idle / rto, 31U);
+	halves = min(lf_idle(sk, &ca->restarted), 31U);
+	if (!halves)
+		return;
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 		u32 least = TCP_INIT_CWND / ca->n + (i < TCP_INIT_CWND % ca->n);

@@ -95,6 +95,7 @@
 #include <longfat/avoidance.h>
 #include <longfat/compat.h>
 #include <longfat/control.h>
+#include <longfat/idle.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 
@@ -721,24 +722,15 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	return tcp_snd_cwnd(tp);
 }
 
-/*
- * After a pause the rate is not what the path has, and is found again.  The kernel
- * leaves that to those who have ->cong_control, and says that sending starts,
- * CA_EVENT_TX_START, when the first burst has its size already; so this comes
- * before each transmission, and what counts is the last one before.
- */
+/* After a pause the rate is not what the path has, and is found again. */
 static void sabul_restart(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rto = max(inet_csk(sk)->icsk_rto, 1U), cwnd = tcp_snd_cwnd(tp);
-	u32 idle = tcp_jiffies32 - tp->lsndtime;
+	u32 cwnd = tcp_snd_cwnd(tp);
 
-	if (ca->mode == SABUL_NONE || idle <= rto ||
-	    tp->lsndtime == ca->restarted ||
-	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+	if (ca->mode == SABUL_NONE || !lf_idle(sk, &ca->restarted))
 		return;
-	ca->restarted = tp->lsndtime;
 	if (ca->mode == SABUL_BY_RATE)
 		cwnd = sabul_window(sk);
 	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh < cwnd)
@@ -758,9 +750,7 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 	const struct sabul *ca = inet_csk_ca(sk);
 	bool half;
 
-	/* An MTU probe leaves before this is asked. */
-	if (tp->packets_out <= 1)
-		sabul_restart(sk);
+	sabul_restart(sk);
 	half = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 1);
 	if (ca->shift)
 		WRITE_ONCE(sk->sk_pacing_shift, ca->shift + half);
@@ -778,6 +768,12 @@ static void sabul_release(struct sock *sk)
 	memset(ca, 0, sizeof(*ca));
 }
 
+static void sabul_tx_start(struct sock *sk)
+{
+	sabul_restart(sk);
+}
+
+LF_DEFINE_TX_START(sabul)
 LF_DEFINE_CONG_CONTROL(sabul)
 
 /* --- registration ------------------------------------------------------- */
@@ -791,6 +787,7 @@ static struct tcp_congestion_ops sabul_ops __read_mostly = {
 	.undo_cwnd	= sabul_undo_cwnd,
 	.get_info	= lf_get_info,
 	.min_tso_segs	= sabul_min_tso_segs,
+	LF_OPS_TX_START(sabul),
 	.flags		= 0,	/* restricted: grows by 1 % in 20 ms */
 	.owner		= THIS_MODULE,
 	.name		= "sabul",

@@ -786,7 +786,7 @@ static void sabul_idle(struct kunit *test)
 	sabul_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
 	/* Something in flight is no pause. */
-	tp->packets_out = 2;
+	tp->packets_out = 1;
 	tp->lsndtime = tcp_jiffies32 - 60 * HZ;
 	sabul_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
@@ -800,8 +800,13 @@ static void sabul_idle(struct kunit *test)
 	/* Not again for the same pause. */
 	tcp_snd_cwnd_set(tp, 15);
 	sabul_min_tso_segs(sk);
+	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 15U);
 	sabul_audit(test, tp, "idle");
+	/* An MTU probe is the first to leave after the next: the event says so. */
+	tp->lsndtime--;
+	sabul_tx_start(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 }
 
 /* --- hooks --------------------------------------------------------------- */
