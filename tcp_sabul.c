@@ -58,14 +58,18 @@
  *     before one with a long RTT knows, and has less for ever.  An interval with
  *     losses that do not count leaves the rate as it is; one without any loss lets
  *     it grow, also within the same round trip.  once=N: as in the paper.
+ *     What c takes from a slow flow is less than what it gains in ten T, and loss
+ *     would go on: at 5 Mbit/s to every fifth packet.  So an answer less than twenty
+ *     T after the last has twice its c, up to 1/6 of delta, and one later than that
+ *     half as much, down to c.
  *  4. A sender learns of an overflow one round trip and a queue late.  If the rate
  *     grew by 1 % in 20 ms all the time, it would by then be 7 % too high at 150
  *     ms, and at a full queue all of that is lost.  So growth is the law's up to
  *     halfway back to the rate at which packets were last lost.  From there on it is
- *     2^-probe of it, or half a packet more in each T if that is more, and twice that
- *     after each four seconds, but never more than the law's.  Half a packet is much
- *     for a slow flow and little for a fast one: rates become equal also where c is
- *     capped.  probe=0: as in the paper.
+ *     2^-probe of it, or half a packet more in each T if that is more (but 1/512 of
+ *     the rate at most in the first second), and twice that after each four seconds,
+ *     but never more than the law's.  Half a packet is much for a slow flow and
+ *     little for a fast one: who comes late catches up.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
  *  6. The rate does not grow in an interval in which it was not used: the
  *     application, the receiver or a window was what limited the sender.
@@ -73,7 +77,8 @@
  *     once, and without loss the growth of each is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
- *     above alpha, once for each round trip.
+ *     above alpha, once for each round trip; the rate does not grow in an interval
+ *     with others.
  * 10. A spurious loss event is undone: the interval that it began with comes back.
  * 11. Packets leave in bursts of an eighth of the RTT, 1 ms and 32 KB at most, or half
  *     of that, at random.  Senders as even as clockwork lock in step behind a full
@@ -104,7 +109,7 @@ enum sabul_reason {
 	SABUL_INIT,		/* the connection started or selected sabul */
 	SABUL_RATE,		/* slow start is over */
 	SABUL_INCREASE,		/* (2) */
-	SABUL_HOLD,		/* losses that were answered before */
+	SABUL_HOLD,		/* losses or marks that were answered before */
 	SABUL_UNUSED,		/* the rate was not used */
 	SABUL_DECREASE,		/* (1) */
 	SABUL_EQUAL,		/* (3) */
@@ -165,6 +170,17 @@ static const u32 sabul_catch_up = 8;
 /* An overflow is answered again after so many intervals at the earliest. */
 static const u32 sabul_rest = 10;
 
+/* An answer that follows within so many is stronger, by 2^12 at most. */
+static const u32 sabul_soon = 20;
+static const u32 sabul_strongest = 12;
+
+/* ... and up to this part of delta, as c's largest by itself. */
+static const u32 sabul_strong_part = 6;
+
+/* Growth beyond the last overflow is at most 2^-9 for so long. */
+static const u32 sabul_gentle_ms = MSEC_PER_SEC;
+static const u32 sabul_gentle = 9;
+
 /* How long growth beyond the last overflow keeps a pace before it doubles. */
 static const u32 sabul_probe_ms = 4 * MSEC_PER_SEC;
 
@@ -201,11 +217,13 @@ struct sabul {
 	u8	prior_mode : 2;	/* when this loss event began */
 	u8	decreased : 1;	/* since then */
 	u8	congested : 1;	/* a mark, or our own queue, in this interval */
+	u8	marking : 1;	/* a mark that is answered already, in it */
 	u8	fast : 1;	/* (4), in this interval */
 	u8	waiting : 1;	/* for a packet that was sent after @mark */
 	u8	probe : 3;	/* parameters again */
 	u8	cap : 1;
 	u8	once : 1;
+	u8	strength : 4;	/* (1) adds 2^this times c */
 	u8	shift;		/* of the rate: bytes that leave at once */
 };
 
@@ -257,6 +275,15 @@ static u64 sabul_step(const struct sabul *ca, u32 ns)
 	return (u64)ns << SABUL_SHIFT;
 }
 
+/* c, and more of it where that was not enough.  No overflow: 2^44 2^12. */
+static u64 sabul_strong_step(const struct sabul *ca)
+{
+	u64 step = sabul_step(ca, ca->c);
+
+	return max(step, min(step << ca->strength,
+			     div_u64(ca->delta, sabul_strong_part)));
+}
+
 /* (1) and (3): @rho is alpha or more. */
 static void sabul_decrease(struct sabul *ca, u64 rho)
 {
@@ -264,7 +291,8 @@ static void sabul_decrease(struct sabul *ca, u64 rho)
 
 	/* No overflow: less than 2^63, twice. */
 	ca->delta = sabul_clamp(before + sabul_share(before, ca->k1, off) +
-				sabul_step(ca, off ? ca->c : ca->d));
+				(off ? sabul_strong_step(ca) :
+				       sabul_step(ca, ca->d)));
 	ca->known = before + (ca->delta - before) / 2;
 	ca->probed_ms = 0;
 }
@@ -279,15 +307,16 @@ static void sabul_react(struct sabul *ca)
 static u64 sabul_probing(const struct sabul *ca, u64 law)
 {
 	u32 ramp = min_t(u32, ca->probed_ms / sabul_probe_ms, ca->probe);
-	u64 twice = (u64)ca->t_ms * (2 * NSEC_PER_MSEC), half;
+	u64 twice = (u64)ca->t_ms * (2 * NSEC_PER_MSEC), half = ca->delta;
 
 	/* Half a packet in each interval; T is less than 2^30 ns. */
-	if (ca->delta >= twice << SABUL_SHIFT)
-		return law;
-	half = mul_u64_u32_shr(ca->delta,
-			       min_t(u64, U32_MAX,
-				     div_u64(ca->delta << (32 - SABUL_SHIFT),
-					     twice)), 32);
+	if (ca->delta < twice << SABUL_SHIFT)
+		half = mul_u64_u32_shr(half,
+				       min_t(u64, U32_MAX,
+					     div_u64(half << (32 - SABUL_SHIFT),
+						     twice)), 32);
+	if (ca->probed_ms < sabul_gentle_ms)
+		half = min(half, ca->delta >> sabul_gentle);
 	return min(law, max(law >> ca->probe, half) << ramp);
 }
 
@@ -410,6 +439,7 @@ static void sabul_begin(struct sock *sk, u32 us)
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
 	ca->congested = 0;
+	ca->marking = 0;
 	ca->fast = 0;
 }
 
@@ -421,6 +451,20 @@ static void sabul_answered(struct sock *sk)
 	ca->mark = tcp_sk(sk)->delivered;
 	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp;
 	ca->waiting = ca->once;
+}
+
+/* The last answer was not enough if another one follows it soon. */
+static void sabul_judge(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	u32 us = (u32)tcp_sk(sk)->tcp_mstamp - ca->mark_us;
+
+	if (!ca->once)
+		return;
+	if (us < sabul_soon * ca->t_ms * USEC_PER_MSEC)
+		ca->strength = min_t(u32, ca->strength + 1, sabul_strongest);
+	else if (ca->strength)
+		ca->strength--;
 }
 
 /* Was the rate used: did @us bring three quarters of its packets, or nearly? */
@@ -446,13 +490,14 @@ static void sabul_update(struct sock *sk, u32 n, u32 us)
 		fresh = max(fresh, alpha + 1);
 	if (fresh >= alpha) {
 		why = fresh > alpha ? SABUL_DECREASE : SABUL_EQUAL;
+		sabul_judge(sk);
 		sabul_decrease(ca, fresh);
 		sabul_answered(sk);
 		ca->decreased = 1;
 	} else if (ca->fast) {
 		why = SABUL_HOLD;
 		sabul_answered(sk);
-	} else if (rho >= alpha) {
+	} else if (rho >= alpha || ca->marking) {
 		why = SABUL_HOLD;
 	} else if (!sabul_used(ca, sent, us)) {
 		why = SABUL_UNUSED;
@@ -640,6 +685,8 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 		/* Recovery can be for long, and there is no CWR in it. */
 		if (!before(ca->newest, ca->mark) || !ca->once)
 			ca->congested = 1;
+		else
+			ca->marking = 1;
 		ca->marked = tp->delivered_ce;
 	}
 	/* A mark that is behind us must not seem to be ahead when counters wrap. */

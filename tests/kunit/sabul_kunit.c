@@ -341,10 +341,15 @@ static void sabul_law_probing(struct kunit *test)
 	/* A slow flow grows by half a packet in T: 1 / 400 at 100 us. */
 	ca.delta = sabul_ns(100000);
 	ca.known = ca.delta;
-	ca.probed_ms = 0;
+	ca.probed_ms = 1000;
 	sabul_increase(&ca, 0, 1);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(99750)),
 			sabul_ns(1));
+	/* But by 1 / 512 in the first second. */
+	ca.delta = sabul_ns(100000);
+	ca.probed_ms = 980;
+	sabul_increase(&ca, 0, 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(99804)), sabul_ns(1));
 	/* And never faster than the law: at 2 ms half a packet is 5 %. */
 	ca.delta = sabul_ns(2000000);
 	ca.known = SABUL_MAX;
@@ -480,6 +485,46 @@ static void sabul_overflow_rest(struct kunit *test)
 	}
 	sabul_test_interval(tp, 5);
 	KUNIT_EXPECT_GT(test, ca->delta, once);
+}
+
+/* An answer that does not help is followed by a stronger one, to a sixth of delta. */
+static void sabul_overflow_strength(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u64 before, step;
+	u32 i, j;
+
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 12; i++) {
+		before = ca->delta;
+		sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
+		/* 0.6 % lost: k1 of what is above alpha, and the step. */
+		step = ca->delta - before - sabul_share(before, 125,
+			sabul_ratio(1, 160) - sabul_alpha(ca));
+		KUNIT_EXPECT_LE_MSG(test,
+				    lf_apart(step, min(sabul_ns(2000 << i),
+						       div_u64(before, 6))),
+				    (u64)sabul_ns(1), "answer %u", i);
+		for (j = 0; j < 9; j++)
+			sabul_test_interval(tp, 1);
+	}
+	sabul_audit(test, tp, "strength");
+	/* After twenty T and more each is half as strong, down to c. */
+	for (i = ca->strength; i; i--) {
+		for (j = 0; j < 20; j++)
+			sabul_test_interval(tp, 0);
+		sabul_test_interval(tp, 1);
+		KUNIT_EXPECT_EQ(test, (u32)ca->strength, i - 1);
+	}
+	for (j = 0; j < 20; j++)
+		sabul_test_interval(tp, 0);
+	before = ca->delta;
+	sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
+	step = ca->delta - before - sabul_share(before, 125,
+		sabul_ratio(1, 160) - sabul_alpha(ca));
+	KUNIT_EXPECT_LE(test, lf_apart(step, sabul_ns(2000)), (u64)sabul_ns(1));
 }
 
 /* Second trap: growth goes on in loss-free intervals of the same round trip. */
@@ -714,8 +759,10 @@ static void sabul_marks(struct kunit *test)
 	was = ca->delta;
 	KUNIT_EXPECT_LE(test, lf_apart(was, sabul_ns(122000)), sabul_ns(1));
 	mark = tp->delivered;
-	/* The rest of that round trip. */
+	/* The rest of that round trip: without marks it grows. */
 	tp->delivered_ce += 100;
+	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
 	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
 	KUNIT_EXPECT_LT(test, ca->delta, was);
 	/* The next one. */
@@ -1124,6 +1171,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_alpha),
 	KUNIT_CASE(sabul_overflow_once),
 	KUNIT_CASE(sabul_overflow_rest),
+	KUNIT_CASE(sabul_overflow_strength),
 	KUNIT_CASE(sabul_overflow_grows),
 	KUNIT_CASE(sabul_overflow_exact),
 	KUNIT_CASE(sabul_overflow_fast),
