@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp, cwhstcp, composite), keep what is to be kept in
+# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul), keep what is to be kept in
 # docs/results and docs/img, and renew the pages' tables.
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
@@ -76,7 +76,12 @@ composite() {
 		composite-smooth-seeds composite-flood composite-share-10m composite-smooth composite-one
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite
+sabul() {
+	keep sabul sabul-fig3 sabul-fig4 sabul-queue sabul-fig2-1g sabul-fig2-oc12 sabul-fig1 \
+		sabul-offsets sabul-slow
+}
+
+[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul
 for page; do
 	"$page"
 done

@@ -77,7 +77,7 @@ def sequence(start: float, seed: int, cap: bool) -> tuple[float, float]:
 
 
 def fixed(delta: float) -> int:
-    return round(delta * 2**SHIFT)
+    return round(delta * (1 << SHIFT))
 
 
 def header() -> str:

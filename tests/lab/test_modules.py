@@ -94,7 +94,8 @@ def test_spurious_loss_is_undone(experiment: Experiment, cc: str, module: str) -
     undone = [i for i, event in enumerate(events) if event["reason"] == "undo"]
     assert undone
     # SABUL's window is no more than a ceiling; it also leaves slow start by a loss.
-    what, takes = ("rate", {"decrease", "fast", "rate"}) if cc == "sabul" else ("cwnd", {"decrease"})
+    what = "rate" if cc == "sabul" else "cwnd"
+    takes = {"decrease", "fast", "rate"} if cc == "sabul" else {"decrease"}
     for i in undone:
         decrease = max(j for j in range(i) if events[j]["reason"] in takes)
         assert events[i][what] > events[decrease][what]

@@ -16,7 +16,7 @@ from conftest import Toml
 import figures
 import hstcp_table
 from figures import __main__ as command
-from figures import composite, cwhstcp, ghstcp
+from figures import composite, cwhstcp, ghstcp, sabul
 from lab import modules, result, scenario
 from lab.errors import LabError
 
@@ -770,3 +770,113 @@ def test_steps_in_order() -> None:
     second["received"] = [0] * 9 + [*range(1, 33)]
     found = composite.observe(one)
     assert (found["step"], found["step_beside"]) == (1.5, 1.0)
+
+
+# --- SABUL
+
+
+def link(rate: int, **parameters: bool) -> Json:
+    """What the equations look at."""
+    return {
+        "scenario": {"link": {"rate": rate, "mtu": 1500}, "module": {"sabul": parameters}},
+    }
+
+
+@pytest.mark.parametrize(
+    ("rate", "cap", "share"),
+    [(10**8, True, 2 / 120), (10**9, True, 1 / 6), (10**10, True, 1 / 6), (10**10, False, 2 / 1.2)],
+)
+def test_equation_16(rate: int, cap: bool, share: float) -> None:
+    """c is 2 us, a sixth of the interval at most; half of the way to what that leaves."""
+    one = link(rate, cap=cap)
+    assert sabul.step(one) == pytest.approx(share)
+    assert sabul.equation16(one) == pytest.approx((1 + 1 / (1 + share)) / 2)
+
+
+@pytest.mark.parametrize(("once", "fast"), [(True, 1), (False, 3)])
+def test_equation_15(once: bool, fast: int) -> None:
+    """2 % of the 1666 packets of an interval are three times V losses and some."""
+    low = 1.02 / ((1 + 0.125 * 0.019) + (fast * (1 + 0.125 * 0.019) / 24 + 1 / 6) * 1.02)
+    one = link(10**9, once=once)
+    assert sabul.equation15(one, 0.02) == pytest.approx((low + 0.98) / 2)
+    assert sabul.equation15(one, 0) == pytest.approx(sabul.equation16(one), rel=1e-3)
+
+
+def two_flows(first: list[int], second: list[int], start: float) -> Json:
+    """Mbit/s of two flows in each 5 s, the second from `start` on; samples are 0.1 s apart."""
+    one = run([100], warmup=1.0)
+    one["summary"] = {"capacity_bps": 100_000_000}
+    one["scenario"] |= {"trace": False, "module": {}}
+    one["flows"] = []
+    for gains, begin in ((first, 0.0), (second, start)):
+        counts = [0]
+        for mbps in gains:
+            counts += [counts[-1] + 12_500 * mbps * k for k in range(1, 51)]
+        skip = round(begin * 10)
+        times = [round(i / 10, 6) for i in range(len(counts))]
+        columns = {"t": times[skip:], "received": counts[skip:]}
+        one["flows"].append({"goodput_bps": 1e6 * gains[-1], "connections": [columns]})
+    return one
+
+
+def test_two_flows() -> None:
+    """Rates in windows of 5 s; they are together when Jain's index of one is 0.95."""
+    found = sabul.observe(two_flows([80, 90, 60, 48], [0, 4, 40, 50], 5.0))
+    assert found == {
+        "shares": [0.48, 0.5],
+        "mbps": [[80, 90, 60, 48], [0, 4, 40, 50]],
+        "convergence_s": 10.0,  # 100^2 / 2 (60^2 + 40^2) is 0.96
+    }
+
+
+def test_two_flows_that_stay_apart() -> None:
+    assert sabul.observe(two_flows([80, 90], [10, 9], 0.0))["convergence_s"] is None
+
+
+def test_two_flows_before_the_second_starts() -> None:
+    """What both have then is nothing, and not the same."""
+    found = sabul.observe(two_flows([0, 50, 50, 50], [0, 0, 50, 50], 10.0))
+    assert found["convergence_s"] == 5.0
+
+
+def traced(events: list[tuple[float, str, float, int]]) -> Json:
+    """(t, reason, us, lost of 100)."""
+    one = run([100] * 121, warmup=1.0)
+    one["summary"] = {"capacity_bps": 100}
+    one["scenario"] |= {"trace": True, "duration": 31.0}
+    one["flows"][0] |= {"goodput_bps": 90.0}
+    one["flows"][0]["connections"][0]["events"] = [
+        {"t": t, "reason": reason, "interval_q10": round(us * 1024e3), "lost": lost, "sent": 100}
+        for t, reason, us, lost in events
+    ]
+    return one
+
+
+def test_intervals() -> None:
+    """delta in steps of 0.1 s, and what was answered, from the warm-up on."""
+    one = traced(
+        [
+            (0.1, "rate", 9, 0),
+            (0.9, "decrease", 10, 50),
+            (1.5, "increase", 8, 0),
+            (1.52, "increase", 7, 0),
+            (2.0, "decrease", 12, 2),
+            (2.5, "hold", 12, 9),
+            (9.0, "decrease", 14, 4),
+        ]
+    )
+    found = sabul.observe(one)
+    assert found["shares"] == [0.9]
+    assert found["interval_us"] == [10.0] * 5 + [8] + [7] * 4 + [12] * 70 + [14] * 20
+    assert (found["answers"], found["rho"]) == (4.0, 0.03)
+
+
+def test_intervals_without_loss() -> None:
+    with pytest.raises(LabError, match=r"^small: nothing was lost; nothing was measured$"):
+        sabul.observe(traced([(0.1, "rate", 9, 0), (2.0, "increase", 8, 0)]))
+
+
+def test_friendliness() -> None:
+    """SABUL's flows, and those that are not."""
+    one = {"flows": [{"cc": cc, "goodput_bps": n * 1e6} for n, cc in enumerate(("sabul", "reno"))]}
+    assert sabul.of_kind(one, True) == [0.0] and sabul.of_kind(one, False) == [1.0]
