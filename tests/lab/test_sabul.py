@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What SABUL does on the kernel's own TCP, in virtual time."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from conftest import Experiment
+
+from lab.result import Json
+
+PATHS = """
+title = "test"
+duration = "30s"
+warmup = "10s"
+trace = true
+[link]
+rate = "200mbit"
+buffer = "0.5bdp"
+[[flow]]
+cc = "sabul"
+rtt = "100ms"
+[vary]
+"flow.0.rtt" = ["5ms", "100ms"]
+{more}
+"""
+
+PAPER = "[module.sabul]\ncap = false\nonce = false\nprobe = 0"
+
+PAIR = """
+title = "test"
+duration = "60s"
+warmup = "30s"
+[link]
+rate = "200mbit"
+buffer = "0.5bdp"
+[[flow]]
+cc = "sabul"
+rtt = "20ms"
+[[flow]]
+cc = "sabul"
+rtt = "80ms"
+start = "5s"
+"""
+
+CROWD = """
+title = "test"
+duration = "60s"
+warmup = "20s"
+[link]
+rate = "20mbit"
+buffer = "0.5bdp"
+[[flow]]
+cc = "sabul"
+rtt = "20ms"
+count = 4
+jitter = "5s"
+{more}
+"""
+
+
+def events(one: Json) -> list[Json]:
+    """Those of the only connection, measured time."""
+    found: list[Json] = one["flows"][0]["connections"][0]["events"]
+    return [event for event in found if event["t"] >= one["scenario"]["warmup"]]
+
+
+def answers(one: Json) -> list[float]:
+    """When delta grew at the end of an interval, seconds."""
+    return [event["t"] for event in events(one) if event["reason"] == "decrease"]
+
+
+def test_whatever_the_rtt(experiment: Experiment) -> None:
+    """Utilisation by RTT: at least 92 %, at most 4 points apart; to the letter it is not."""
+    ours = [one["summary"]["utilisation"] for one in experiment(text=PATHS)]
+    assert min(ours) >= 0.92 and max(ours) - min(ours) <= 0.04
+    short, long = (one["summary"]["utilisation"] for one in experiment(text=PATHS, more=PAPER))
+    assert short - long > 0.04
+
+
+def test_an_overflow_is_answered_once(experiment: Experiment) -> None:
+    """Not sooner than ten T after the last answer, and a round trip; to the letter each T is."""
+    for one in experiment(text=PATHS):
+        apart = [b - a for a, b in pairwise(answers(one))]
+        assert apart and min(apart) >= 0.2
+    *_, one = experiment(text=PATHS, more=PAPER)
+    apart = [b - a for a, b in pairwise(answers(one))]
+    assert sum(gap < 0.1 for gap in apart) >= len(apart) / 2
+
+
+def test_intervals_of_real_time(experiment: Experiment) -> None:
+    """An event for each T, 50 in a second, at 5 ms as at 100 ms."""
+    for one in experiment(text=PATHS):
+        ends = [e for e in events(one) if e["reason"] != "fast"]
+        assert 49 <= len(ends) / 20 <= 51, one["scenario"]["name"]
+
+
+def test_two_flows_become_equal(experiment: Experiment) -> None:
+    """20 ms, and 80 ms 5 s later: Jain's index of the second half, and less than 1 % lost."""
+    (one,) = experiment(text=PAIR)
+    assert one["summary"]["jain"] >= 0.95
+    assert one["summary"]["loss"] < 0.01
+
+
+def test_slow_flows_answer_more_strongly(experiment: Experiment) -> None:
+    """Four at 20 Mbit/s: what c takes there is no answer; the law to the letter loses more than
+    twice as much."""
+    (ours,) = experiment(text=CROWD)
+    assert ours["summary"]["loss"] < 0.02
+    (paper,) = experiment(text=CROWD, more=PAPER)
+    assert paper["summary"]["loss"] > 2 * ours["summary"]["loss"]
