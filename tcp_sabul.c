@@ -406,7 +406,8 @@ static void sabul_apply(struct sock *sk)
 		sabul_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
 	} else {
 		/* As the kernel's own in slow start. */
-		rate = 2 * lf_window_rate(max(tcp_snd_cwnd(tp), tp->packets_out),
+		rate = 2 * lf_window_rate(max(tcp_snd_cwnd(tp),
+					      tcp_packets_in_flight(tp)),
 					  tp->mss_cache, tp->srtt_us);
 	}
 	ca->shift = sabul_shift(rate, tcp_min_rtt(tp));
@@ -568,6 +569,7 @@ static void sabul_start(struct sock *sk, enum sabul_reason why)
 	struct sabul *ca = inet_csk_ca(sk);
 
 	ca->mode = SABUL_START;
+	ca->waiting = 0;
 	sabul_begin(sk, (u32)tcp_sk(sk)->tcp_mstamp);
 	sabul_apply(sk);
 	sabul_trace(sk, why);
@@ -596,6 +598,9 @@ static void sabul_leave(struct sock *sk, bool lost)
 		ca->decreased = 1;
 		/* A burst of slow start says little of what the path carries. */
 		ca->known = 0;
+	} else if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss) {
+		/* What the timeout answered is still being counted. */
+		sabul_answered(sk);
 	}
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_RATE);
@@ -689,6 +694,13 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 			ca->marking = 1;
 		ca->marked = tp->delivered_ce;
 	}
+	if (ca->mode == SABUL_START) {
+		if (!before(ca->newest, ca->mark))
+			ca->waiting = 0;
+		/* Until all of before the timeout is acknowledged, as the core. */
+		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+			ca->lost = tp->lost;
+	}
 	/* A mark that is behind us must not seem to be ahead when counters wrap. */
 	if (!ca->waiting)
 		ca->mark = ca->newest;
@@ -719,7 +731,7 @@ static u32 sabul_ssthresh(struct sock *sk)
 static void sabul_set_state(struct sock *sk, u8 state)
 {
 	struct sabul *ca = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (ca->mode == SABUL_NONE)
 		return;
@@ -735,7 +747,14 @@ static void sabul_set_state(struct sock *sk, u8 state)
 			return;
 		}
 		ca->decreased = 1;
+		/* In Recovery ->ssthresh is not asked again. */
+		if (ca->mode == SABUL_BY_RATE)
+			tp->snd_ssthresh = clamp_t(u32, sabul_window(sk) / 2, 2,
+						   tp->snd_ssthresh);
+		/* Nothing brought what is in flight down before; this does. */
+		tcp_snd_cwnd_set(tp, 1);
 		sabul_start(sk, SABUL_TIMEOUT);
+		sabul_answered(sk);
 	} else if (state == TCP_CA_CWR && !before(ca->newest, ca->mark)) {
 		ca->congested = 1;
 	}

@@ -712,6 +712,8 @@ static void sabul_timeout(struct kunit *test)
 	sabul_set_state(sk, TCP_CA_Loss);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+	/* One packet of 1448 bytes in 100 ms, twice. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 28960UL);
 	sabul_audit(test, tp, "timeout");
 	/* All of that is accounted for: slow start, by what is delivered. */
 	sabul_test_ack(tp, 100000, 1, 0, tp->delivered - 1);
@@ -722,6 +724,64 @@ static void sabul_timeout(struct kunit *test)
 	sabul_set_state(sk, TCP_CA_Loss);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
 	sabul_audit(test, tp, "timeout again");
+}
+
+/*
+ * A timeout in Recovery, with nearly all in flight: half of what the rate is now;
+ * what is found lost of the packets before it, and their marks, do not end slow start.
+ */
+static void sabul_timeout_in_flight(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+
+	sabul_test_rate(tp, 60000);
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833U);
+	/* The rate is half of that since. */
+	sabul_test_rate(tp, 120000);
+	tp->snd_ssthresh = 833;
+	tp->packets_out = 833;
+	tp->lost_out = 33;
+	tp->lost += 33;
+	tcp_snd_cwnd_set(tp, tcp_packets_in_flight(tp) + 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Loss;
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 416U);
+	/* What was sent before is acknowledged, lost or marked. */
+	tp->delivered_ce++;
+	sabul_test_ack(tp, 1000, 3, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	/* The head's retransmission is: the others are found lost now. */
+	sabul_test_ack(tp, 100000, 1, 600, tp->delivered - 3);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	tp->packets_out = 0;
+	tp->lost_out = 0;
+	for (i = 0; i < 800; i++)
+		sabul_test_ack(tp, 100, 1, 1, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_GE(test, ca->delta, sabul_ns(240000));
+	KUNIT_EXPECT_LE(test, ca->delta, sabul_ns(241000));
+	sabul_audit(test, tp, "timeout in Recovery");
+
+	/* Later losses do end it. */
+	sabul_test_rate(tp, 120000);
+	tp->snd_ssthresh = 416;
+	tp->packets_out = 833;
+	tp->lost_out = 833;
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	sabul_test_ack(tp, 100000, 1, 30, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+	sabul_test_ack(tp, 100000, 2, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	sabul_test_ack(tp, 100000, 2, 1, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
 }
 
 /* A path that became narrower is no congestion. */
@@ -1183,6 +1243,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_start_rates),
 	KUNIT_CASE(sabul_start_by_ssthresh),
 	KUNIT_CASE(sabul_timeout),
+	KUNIT_CASE(sabul_timeout_in_flight),
 	KUNIT_CASE(sabul_narrower_path),
 	KUNIT_CASE(sabul_marks),
 	KUNIT_CASE(sabul_undone),
