@@ -650,7 +650,8 @@ static void sabul_init(struct sock *sk)
 	ca->marked = tp->delivered_ce;
 	ca->newest = tp->delivered - 1;
 	ca->mark = ca->newest;
-	ca->restarted = tp->lsndtime;
+	/* Selected in a pause, it restarts after that too. */
+	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
 	sabul_start(sk, SABUL_INIT);
 }

@@ -13,8 +13,9 @@
 /**
  * lf_idle - is a pause over that was longer than the retransmission timeout?
  * @sk:        the sender
- * @restarted: the algorithm's own, tp->lsndtime when it is set up; what counts is
- *	       the last transmission before, and each pause counts once
+ * @restarted: the algorithm's own, the last transmission before the last pause that
+ *	       counted, so that each does once; any time but tp->lsndtime when
+ *	       it is set up
  *
  * Return: timeouts that it was long, 0 for no such pause.
  */

@@ -49,6 +49,7 @@ static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
 	tp->tcp_mstamp = U32_MAX - 50000ULL;
 	tp->delivered = 1000;
 	tp->packets_out = 2;
+	tp->lsndtime = tcp_jiffies32;
 	sabul_init(sk);
 	return tp;
 }
@@ -914,6 +915,13 @@ static void sabul_idle(struct kunit *test)
 	tp->lsndtime--;
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	/* Selected in a pause, with a window that another one left. */
+	sabul_release(sk);
+	tcp_snd_cwnd_set(tp, 20000);
+	sabul_init(sk);
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
 }
 
 /* --- hooks --------------------------------------------------------------- */
