@@ -80,9 +80,10 @@
  *     above alpha, once for each round trip; the rate does not grow in an interval
  *     with others.
  * 10. A spurious loss event is undone: the interval that it began with comes back.
- * 11. Packets leave in bursts of an eighth of the RTT, 1 ms and 32 KB at most, or half
- *     of that, at random.  Senders as even as clockwork lock in step behind a full
- *     queue: one always finds room and another never does.
+ * 11. What leaves at once is the kernel's choice, of which the smallest is one packet as
+ *     often as two, and the interval after it is between 3/4 and 5/4 of delta, by a
+ *     hash, and delta on average.  Senders as even as clockwork lock in step
+ *     behind a full queue: one always finds room and another never does.
  *
  * Notes.  Parameters are taken when a connection starts (or selects sabul) and
  * hold for its life.  There is no timer: an interval ends with the first
@@ -94,7 +95,6 @@
 #include <linux/module.h>
 #include <linux/hash.h>
 #include <linux/math64.h>
-#include <linux/sizes.h>
 #include <net/tcp.h>
 
 #include <longfat/avoidance.h>
@@ -224,7 +224,6 @@ struct sabul {
 	u8	cap : 1;
 	u8	once : 1;
 	u8	strength : 4;	/* (1) adds 2^this times c */
-	u8	shift;		/* of the rate: bytes that leave at once */
 };
 
 /* --- the law ------------------------------------------------------------- */
@@ -338,11 +337,11 @@ static void sabul_increase(struct sabul *ca, u64 rho, u32 n)
 
 /* --- rates and windows --------------------------------------------------- */
 
-/* Bytes per second: below 2^62 / 2^19, delta being 8 ns at least. */
-static u64 sabul_bytes(const struct sabul *ca)
+/* Bytes per second at @delta: below 2^62 / 2^18, which is 4 ns. */
+static u64 sabul_bytes(const struct sabul *ca, u64 delta)
 {
 	return div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16,
-			 ca->delta >> (SABUL_SHIFT - 16));
+			 delta >> (SABUL_SHIFT - 16));
 }
 
 /* The interval of @n packets in @us microseconds. */
@@ -380,15 +379,10 @@ static u64 sabul_slowest(u32 srtt_us)
 		sabul_clamp(ns << SABUL_SHIFT);
 }
 
-/* What leaves at once: an eighth of a round trip, 1 ms and 32 KB at most. */
-static u8 sabul_shift(u64 rate, u32 min_rtt_us)
+/* The largest value would be no pacing. */
+static void sabul_pace(struct sock *sk, u64 rate)
 {
-	u32 shift = LF_PACING_SHIFT;
-
-	while (shift < 20 && (rate >> shift > SZ_32K ||
-			      USEC_PER_SEC >> shift > min_rtt_us / 8))
-		shift++;
-	return shift;
+	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
 }
 
 /* Pacing rate and window, as the mode has it. */
@@ -402,7 +396,7 @@ static void sabul_apply(struct sock *sk)
 		return;
 	if (ca->mode == SABUL_BY_RATE) {
 		ca->delta = min(ca->delta, sabul_slowest(tp->srtt_us));
-		rate = sabul_bytes(ca);
+		rate = sabul_bytes(ca, ca->delta);
 		sabul_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
 	} else {
 		/* As the kernel's own in slow start. */
@@ -410,9 +404,7 @@ static void sabul_apply(struct sock *sk)
 					      tcp_packets_in_flight(tp)),
 					  tp->mss_cache, tp->srtt_us);
 	}
-	ca->shift = sabul_shift(rate, tcp_min_rtt(tp));
-	/* The largest value would be no pacing. */
-	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
+	sabul_pace(sk, rate);
 }
 
 static void sabul_trace(const struct sock *sk, enum sabul_reason why)
@@ -806,22 +798,28 @@ static void sabul_restart(struct sock *sk)
 	sabul_start(sk, SABUL_IDLE);
 }
 
+/* 3/4 to 5/4 of delta, by 8 bits of @random: delta on average.  Below 2^63 5/4. */
+static u64 sabul_uneven(const struct sabul *ca, u32 random)
+{
+	return ca->delta - (ca->delta >> 2) + (ca->delta >> 9) * (random & 255);
+}
+
 /*
- * Comes before each transmission, and says how much leaves at once.  Senders that
- * are as even as clockwork lock in step behind a full queue, one always finds room
- * and another never does.  So it is half as much or not, at random.
+ * Comes before each transmission, and says how much leaves at once at least.
+ * Senders that are as even as clockwork lock in step behind a full queue, one always
+ * finds room and another never does.  So no two intervals are the same.  It is the
+ * rate that says so: sk_pacing_shift is also how much may wait in the device.
  */
 static u32 sabul_min_tso_segs(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct sabul *ca = inet_csk_ca(sk);
-	bool half;
+	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 9);
 
 	sabul_restart(sk);
-	half = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 1);
-	if (ca->shift)
-		WRITE_ONCE(sk->sk_pacing_shift, ca->shift + half);
-	return half ? 1 :
+	if (ca->mode == SABUL_BY_RATE && tp->srtt_us)
+		sabul_pace(sk, sabul_bytes(ca, sabul_uneven(ca, random)));
+	return random >> 8 ? 1 :
 	       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
@@ -829,9 +827,6 @@ static void sabul_release(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
 
-	/* Without ->init before it nothing was changed. */
-	if (ca->mode != SABUL_NONE)
-		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
 	memset(ca, 0, sizeof(*ca));
 }
 

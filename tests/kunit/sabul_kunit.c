@@ -934,7 +934,7 @@ static void sabul_hook_before_init(struct kunit *test)
 	u32 w;
 
 	sock_net_set(sk, &init_net);
-	sk->sk_pacing_shift = 7;
+	sk->sk_pacing_rate = 12345;
 	for (w = 1; w < 20; w++) {
 		tcp_snd_cwnd_set(tp, w);
 		KUNIT_EXPECT_EQ(test, sabul_ssthresh(sk), max(w / 2, 2U));
@@ -947,20 +947,17 @@ static void sabul_hook_before_init(struct kunit *test)
 	}
 	sabul_release(sk);
 	sabul_release(sk);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 7);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 12345UL);
 }
 
-/* Who comes after finds the kernel's burst size; selected again, nothing is old. */
+/* Selected again, nothing is old. */
 static void sabul_hook_switch(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
 	struct sock *sk = (struct sock *)tp;
 
 	sabul_test_rate(tp, 1200);
-	sabul_min_tso_segs(sk);
-	KUNIT_EXPECT_GT(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
 	sabul_release(sk);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
 	sabul_release(sk);
 	/* In congestion avoidance, over the end of every counter. */
 	tp->delivered = U32_MAX - 10;
@@ -1056,29 +1053,45 @@ static void sabul_hook_rates(struct kunit *test)
 	}
 }
 
-/* What leaves at once: 1 ms, 32 KB, an eighth of the RTT at most; half at random. */
-static void sabul_hook_bursts(struct kunit *test)
+/*
+ * Intervals are 3/4 to 5/4 of delta, and delta on average; single packets as often
+ * as not.  What may wait in the device is the kernel's, at 10 Gbit/s and 0.1 ms, too.
+ */
+static void sabul_hook_uneven(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
 	struct sock *sk = (struct sock *)tp;
-	u32 half = 0, single = 0, i;
+	u64 least = U64_MAX, most = 0, sum = 0, ns;
+	u32 single = 0, i;
 
-	KUNIT_EXPECT_EQ(test, sabul_shift(1000000, 100000), 10);
-	KUNIT_EXPECT_EQ(test, sabul_shift(32 << 20, 100000), 10);
-	KUNIT_EXPECT_EQ(test, sabul_shift(125000000, 100000), 12);
-	KUNIT_EXPECT_EQ(test, sabul_shift(1250000000, 100000), 16);
-	KUNIT_EXPECT_EQ(test, sabul_shift(1000000, 100), 17);
-	KUNIT_EXPECT_LE(test, sabul_shift(U64_MAX, 1), 20);
+	minmax_reset(&tp->rtt_min, 0, 100);
 	init_net.ipv4.sysctl_tcp_min_tso_segs = 2;
-	sabul_test_rate(tp, 120000);
+	sabul_test_rate(tp, 1200);
 	for (i = 0; i < 10000; i++) {
 		tp->data_segs_out += 1 + i % 3;
 		tp->tcp_clock_cache += 240000;
 		single += sabul_min_tso_segs(sk) == 1;
-		half += sk->sk_pacing_shift == LF_PACING_SHIFT + 1;
+		ns = div_u64(1448 * (u64)NSEC_PER_SEC, sk->sk_pacing_rate);
+		least = min(least, ns);
+		most = max(most, ns);
+		sum += ns;
 	}
-	KUNIT_EXPECT_EQ(test, half, single);
-	KUNIT_EXPECT_LE(test, lf_apart(half, 5000), 300ULL);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+	KUNIT_EXPECT_LE(test, lf_apart(single, 5000), 300ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(div_u64(sum, 10000), 1200), 20ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(least, 900), 20ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(most, 1500), 20ULL);
+	/* The bounds; and slow start is the kernel's. */
+	sabul_of(tp)->delta = SABUL_MIN;
+	sabul_min_tso_segs(sk);
+	sabul_audit(test, tp, "shortest");
+	sabul_of(tp)->delta = SABUL_MAX;
+	sabul_min_tso_segs(sk);
+	sabul_audit(test, tp, "longest");
+	sabul_start(sk, SABUL_INIT);
+	ns = sk->sk_pacing_rate;
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ns);
 }
 
 /* Any sequence of events: nothing is 0, nothing overflows. */
@@ -1261,7 +1274,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_hook_mtu_probe),
 	KUNIT_CASE(sabul_hook_limits),
 	KUNIT_CASE(sabul_hook_rates),
-	KUNIT_CASE(sabul_hook_bursts),
+	KUNIT_CASE(sabul_hook_uneven),
 	KUNIT_CASE(sabul_hook_fuzz),
 	KUNIT_CASE(sabul_hook_get_info),
 	KUNIT_CASE(sabul_hook_registered),
