@@ -621,6 +621,25 @@ static u16 sabul_mss(const struct tcp_sock *tp)
 	return clamp_t(u32, tp->mss_cache, 1, U16_MAX);
 }
 
+/*
+ * Selected when slow start is over.  The window may be a ceiling, as BBR's is: what
+ * was delivered in a round trip is what the path carries.
+ */
+static void sabul_take_over(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+	u64 packets;
+
+	if (tcp_in_slow_start(tp) || tp->rate_app_limited ||
+	    !tp->rate_delivered || !tp->rate_interval_us || !tp->srtt_us)
+		return;
+	packets = div_u64((u64)tp->rate_delivered * (tp->srtt_us >> 3),
+			  tp->rate_interval_us);
+	sabul_set_window(sk, clamp_t(u64, packets, cwnd / 2, cwnd));
+	tp->snd_ssthresh = max(min(tp->snd_ssthresh, tcp_snd_cwnd(tp)), 2U);
+}
+
 static void sabul_init(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -645,6 +664,7 @@ static void sabul_init(struct sock *sk)
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
+	sabul_take_over(sk);
 	sabul_start(sk, SABUL_INIT);
 }
 
@@ -773,8 +793,12 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 			ca->delta = ca->prior_delta;
 		ca->begin_us = (u32)tp->tcp_mstamp;
 	}
+	/* The ceiling of rate mode is no window of slow start. */
+	if (ca->mode == SABUL_BY_RATE && ca->prior_mode == SABUL_START)
+		cwnd = tp->prior_cwnd;
+	else
+		cwnd = max(cwnd, tp->prior_cwnd);
 	ca->mode = ca->prior_mode;
-	cwnd = max(cwnd, tp->prior_cwnd);
 	sabul_set_window(sk, cwnd);
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_UNDO);
@@ -826,7 +850,13 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 static void sabul_release(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 
+	/* Who comes after takes a window for what the path carries. */
+	if (ca->mode == SABUL_BY_RATE && tp->srtt_us) {
+		sabul_set_window(sk, max(sabul_window(sk), 2U));
+		tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
+	}
 	memset(ca, 0, sizeof(*ca));
 }
 

@@ -879,6 +879,18 @@ static void sabul_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
 	sabul_audit(test, tp, "undo");
+
+	/* Slow start goes on with its window, and not with the ceiling. */
+	tp = sabul_test_sock(test, 100);
+	sk = (struct sock *)tp;
+	tp->prior_cwnd = 100;
+	sabul_ssthresh(sk);
+	sabul_test_ack(tp, 1000, 10, 1, tp->delivered - 1);
+	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(tp), 200U);
+	tcp_snd_cwnd_set(tp, sabul_undo_cwnd(sk));
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 100U);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
 }
 
 /* A pause: the initial window and slow start, to three quarters of the rate. */
@@ -950,15 +962,41 @@ static void sabul_hook_before_init(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 12345UL);
 }
 
-/* Selected again, nothing is old. */
+/*
+ * Who comes after finds a window, not a ceiling; who came before may have left one.
+ * Selected again, nothing is old.
+ */
 static void sabul_hook_switch(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
 	struct sock *sk = (struct sock *)tp;
 
-	sabul_test_rate(tp, 1200);
+	sabul_test_rate(tp, 120000);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
 	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833U);
 	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
+	/* A window of twice what the path delivers. */
+	tp->rate_delivered = 416;
+	tp->rate_interval_us = 100000;
+	sabul_init(sk);
+	sabul_test_ack(tp, 1000, 50, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, sabul_ns(240000)),
+			sabul_ns(500));
+	sabul_release(sk);
+	/* The application sent no more: nothing is known of the path. */
+	tcp_snd_cwnd_set(tp, 833);
+	tp->snd_ssthresh = 833;
+	tp->rate_app_limited = 1;
+	sabul_init(sk);
+	sabul_test_ack(tp, 1000, 50, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, sabul_ns(120000)),
+			sabul_ns(500));
+	sabul_release(sk);
+	tp->rate_app_limited = 0;
+	tp->rate_delivered = 0;
 	/* In congestion avoidance, over the end of every counter. */
 	tp->delivered = U32_MAX - 10;
 	tp->lost = U32_MAX - 3;
