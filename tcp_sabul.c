@@ -197,6 +197,7 @@ struct sabul {
 	u64	delta;		/* ns << SABUL_SHIFT; in SABUL_BY_RATE */
 	u64	known;		/* delta up to which growth is the law's, or 0 */
 	u64	prior_delta;	/* when this loss event began */
+	u64	prior_known;
 	u32	begin_us;	/* of the interval, low bits of tp->tcp_mstamp */
 	u32	sent;		/* tp->data_segs_out, tp->lost then */
 	u32	lost;
@@ -224,6 +225,7 @@ struct sabul {
 	u8	cap : 1;
 	u8	once : 1;
 	u8	strength : 4;	/* (1) adds 2^this times c */
+	u8	prior_strength : 4;
 };
 
 /* --- the law ------------------------------------------------------------- */
@@ -672,7 +674,7 @@ static void sabul_init(struct sock *sk)
 static void sabul_rescale(struct sabul *ca, u32 mss)
 {
 	u64 * const all[] = {
-		&ca->delta, &ca->known, &ca->prior_delta,
+		&ca->delta, &ca->known, &ca->prior_delta, &ca->prior_known,
 	};
 	u32 i;
 
@@ -735,6 +737,8 @@ static u32 sabul_ssthresh(struct sock *sk)
 		return max(w / 2, 2U);
 	ca->prior_mode = ca->mode;
 	ca->prior_delta = ca->delta;
+	ca->prior_known = ca->known;
+	ca->prior_strength = ca->strength;
 	ca->decreased = 0;
 	if (ca->mode == SABUL_BY_RATE)
 		w = sabul_window(sk);
@@ -782,8 +786,9 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 
 	if (ca->mode == SABUL_NONE)
 		return cwnd;
-	/* What was lost was not. */
-	sabul_begin(sk, ca->begin_us);
+	/* What was lost was not; what was sent and marked, was. */
+	ca->lost = tp->lost;
+	ca->fresh = tp->lost;
 	if (!ca->decreased)
 		return cwnd;
 	ca->decreased = 0;
@@ -791,7 +796,13 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	if (ca->prior_mode == SABUL_BY_RATE) {
 		if (ca->mode == SABUL_START || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
-		ca->begin_us = (u32)tp->tcp_mstamp;
+		ca->known = ca->prior_known;
+		ca->probed_ms = 0;
+		ca->strength = ca->prior_strength;
+		/* The next answer does not come soon after this one. */
+		ca->mark_us = (u32)tp->tcp_mstamp -
+			      sabul_soon * ca->t_ms * USEC_PER_MSEC;
+		sabul_begin(sk, (u32)tp->tcp_mstamp);
 	}
 	/* The ceiling of rate mode is no window of slow start. */
 	if (ca->mode == SABUL_BY_RATE && ca->prior_mode == SABUL_START)

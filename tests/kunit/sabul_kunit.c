@@ -845,6 +845,7 @@ static void sabul_undone(struct kunit *test)
 	struct sock *sk = (struct sock *)tp;
 	struct sabul *ca = sabul_of(tp);
 	u64 was;
+	u32 i;
 
 	sabul_test_rate(tp, 120000);
 	tp->prior_cwnd = tcp_snd_cwnd(tp);
@@ -858,12 +859,36 @@ static void sabul_undone(struct kunit *test)
 	was = ca->delta;
 	sabul_undo_cwnd(sk);
 	KUNIT_EXPECT_EQ(test, ca->delta, was);
-	/* Before it was answered: nothing to restore, and no answer comes. */
+	/* Growth is what it was, the law's, and the next answer no stronger. */
+	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
+	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
+	for (i = 0; i < 5; i++) {
+		sabul_ssthresh(sk);
+		sabul_test_interval(tp, 5);
+		sabul_undo_cwnd(sk);
+	}
+	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
+	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
+	/*
+	 * Before it was answered: nothing to restore, and no answer comes; what was
+	 * sent in that interval still was, a packet of it that is lost is one of 164.
+	 */
+	sabul_test_rate(tp, 120000);
 	sabul_ssthresh(sk);
-	sabul_test_ack(tp, 1000, 10, 5, tp->delivered - 1);
+	sabul_test_ack(tp, SABUL_T - 1000, 158, 5, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	sabul_undo_cwnd(sk);
-	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, ca->delta, was);
+	sabul_test_ack(tp, 1000, 0, 1, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(122076)),
+			sabul_ns(5));
+	/* A mark of that interval counts as well. */
+	sabul_test_rate(tp, 120000);
+	tp->delivered_ce++;
+	sabul_ssthresh(sk);
+	sabul_test_ack(tp, 1000, 10, 5, tp->delivered);
+	sabul_undo_cwnd(sk);
+	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered);
+	KUNIT_EXPECT_GE(test, ca->delta, sabul_ns(122000));
 
 	/* A timeout that was none. */
 	sabul_test_rate(tp, 120000);
