@@ -81,9 +81,11 @@
  *     with others.
  * 10. A spurious loss event is undone: the interval that it began with comes back.
  * 11. What leaves at once is the kernel's choice, of which the smallest is one packet as
- *     often as two, and the interval after it is between 3/4 and 5/4 of delta, by a
- *     hash, and delta on average.  Senders as even as clockwork lock in step
- *     behind a full queue: one always finds room and another never does.
+ *     often as two, and the interval after it is between 15/16 and 17/16 of delta,
+ *     by a hash, and delta on average.  Senders as even as clockwork lock in step
+ *     behind a full queue: one always finds room and another never does.  Where an
+ *     RTT is less than 8 ms it is an eighth of the RTT and not 1 ms; but with the
+ *     kernel's tcp_tso_rtt_log of 9 up to 64 KB come on top of that below 4 ms.
  *
  * Notes.  Parameters are taken when a connection starts (or selects sabul) and
  * hold for its life.  There is no timer: an interval ends with the first
@@ -381,6 +383,19 @@ static u64 sabul_slowest(u32 srtt_us)
 		sabul_clamp(ns << SABUL_SHIFT);
 }
 
+/*
+ * What leaves at once: an eighth of a round trip, 1 ms at most.  The kernel's 1 ms is
+ * also how much may wait in the device, so it stays where a path is long enough.
+ */
+static u8 sabul_shift(u32 min_rtt_us)
+{
+	u32 shift = LF_PACING_SHIFT;
+
+	while (shift < 20 && USEC_PER_SEC >> shift > min_rtt_us / 8)
+		shift++;
+	return shift;
+}
+
 /* The largest value would be no pacing. */
 static void sabul_pace(struct sock *sk, u64 rate)
 {
@@ -406,6 +421,7 @@ static void sabul_apply(struct sock *sk)
 					      tcp_packets_in_flight(tp)),
 					  tp->mss_cache, tp->srtt_us);
 	}
+	WRITE_ONCE(sk->sk_pacing_shift, sabul_shift(tcp_min_rtt(tp)));
 	sabul_pace(sk, rate);
 }
 
@@ -833,17 +849,16 @@ static void sabul_restart(struct sock *sk)
 	sabul_start(sk, SABUL_IDLE);
 }
 
-/* 3/4 to 5/4 of delta, by 8 bits of @random: delta on average.  Below 2^63 5/4. */
+/* 15/16 to 17/16 of delta, by 8 bits of @random: delta on average. */
 static u64 sabul_uneven(const struct sabul *ca, u32 random)
 {
-	return ca->delta - (ca->delta >> 2) + (ca->delta >> 9) * (random & 255);
+	return ca->delta - (ca->delta >> 4) + (ca->delta >> 11) * (random & 255);
 }
 
 /*
  * Comes before each transmission, and says how much leaves at once at least.
  * Senders that are as even as clockwork lock in step behind a full queue, one always
- * finds room and another never does.  So no two intervals are the same.  It is the
- * rate that says so: sk_pacing_shift is also how much may wait in the device.
+ * finds room and another never does.  So no two intervals are the same.
  */
 static u32 sabul_min_tso_segs(struct sock *sk)
 {
@@ -868,6 +883,9 @@ static void sabul_release(struct sock *sk)
 		sabul_set_window(sk, max(sabul_window(sk), 2U));
 		tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
 	}
+	/* Without ->init before it nothing was changed. */
+	if (ca->mode != SABUL_NONE)
+		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
 	memset(ca, 0, sizeof(*ca));
 }
 

@@ -972,6 +972,7 @@ static void sabul_hook_before_init(struct kunit *test)
 
 	sock_net_set(sk, &init_net);
 	sk->sk_pacing_rate = 12345;
+	sk->sk_pacing_shift = 7;
 	for (w = 1; w < 20; w++) {
 		tcp_snd_cwnd_set(tp, w);
 		KUNIT_EXPECT_EQ(test, sabul_ssthresh(sk), max(w / 2, 2U));
@@ -985,6 +986,7 @@ static void sabul_hook_before_init(struct kunit *test)
 	sabul_release(sk);
 	sabul_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 12345UL);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 7);
 }
 
 /*
@@ -1117,8 +1119,9 @@ static void sabul_hook_rates(struct kunit *test)
 }
 
 /*
- * Intervals are 3/4 to 5/4 of delta, and delta on average; single packets as often
- * as not.  What may wait in the device is the kernel's, at 10 Gbit/s and 0.1 ms, too.
+ * Intervals are 15/16 to 17/16 of delta, and delta on average; single packets as
+ * often as not.  What may wait in the device is the kernel's from 8 ms on, at any
+ * rate, and who comes after finds that.
  */
 static void sabul_hook_uneven(struct kunit *test)
 {
@@ -1127,7 +1130,7 @@ static void sabul_hook_uneven(struct kunit *test)
 	u64 least = U64_MAX, most = 0, sum = 0, ns;
 	u32 single = 0, i;
 
-	minmax_reset(&tp->rtt_min, 0, 100);
+	minmax_reset(&tp->rtt_min, 0, 8000);
 	init_net.ipv4.sysctl_tcp_min_tso_segs = 2;
 	sabul_test_rate(tp, 1200);
 	for (i = 0; i < 10000; i++) {
@@ -1141,9 +1144,9 @@ static void sabul_hook_uneven(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
 	KUNIT_EXPECT_LE(test, lf_apart(single, 5000), 300ULL);
-	KUNIT_EXPECT_LE(test, lf_apart(div_u64(sum, 10000), 1200), 20ULL);
-	KUNIT_EXPECT_LE(test, lf_apart(least, 900), 20ULL);
-	KUNIT_EXPECT_LE(test, lf_apart(most, 1500), 20ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(div_u64(sum, 10000), 1200), 5ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(least, 1125), 2ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(most, 1275), 2ULL);
 	/* The bounds; and slow start is the kernel's. */
 	sabul_of(tp)->delta = SABUL_MIN;
 	sabul_min_tso_segs(sk);
@@ -1155,6 +1158,12 @@ static void sabul_hook_uneven(struct kunit *test)
 	ns = sk->sk_pacing_rate;
 	sabul_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ns);
+	/* 0.1 ms: 1/2^17 s. */
+	minmax_reset(&tp->rtt_min, 0, 100);
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 17);
+	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
 }
 
 /* Any sequence of events: nothing is 0, nothing overflows. */
