@@ -153,11 +153,11 @@ LF_PARAM_BOOL(once, true, "answer an overflow once");
 
 /*
  * delta in nanoseconds, 30 bits of fraction: 8 ns, 1448 Gbit/s of 1448 bytes, to
- * 8.6 s, below 2^63.  One update is exact to 2^-30 ns, 10^-10 of the smallest delta.
+ * 4.3 s, below 2^62.  One update is exact to 2^-30 ns, 10^-10 of the smallest delta.
  */
 #define SABUL_SHIFT	30
 #define SABUL_MIN	BIT_ULL(SABUL_SHIFT + 3)
-#define SABUL_MAX	(BIT_ULL(SABUL_SHIFT + 33) - 1)
+#define SABUL_MAX	(BIT_ULL(SABUL_SHIFT + 32) - 1)
 
 /* Where c, b and d stop being times and become shares: 1500 bytes at 1 Gbit/s. */
 static const u32 sabul_cap_ns = 12000;
@@ -292,7 +292,7 @@ static void sabul_decrease(struct sabul *ca, u64 rho)
 {
 	u64 off = rho - min(rho, sabul_alpha(ca)), before = ca->delta;
 
-	/* No overflow: less than 2^63, twice. */
+	/* No overflow: less than 2^62, as much by k1, and a sixth. */
 	ca->delta = sabul_clamp(before + sabul_share(before, ca->k1, off) +
 				(off ? sabul_strong_step(ca) :
 				       sabul_step(ca, ca->d)));
@@ -351,7 +351,7 @@ static u64 sabul_bytes(const struct sabul *ca, u64 delta)
 /* The interval of @n packets in @us microseconds. */
 static u64 sabul_interval(u32 us, u32 n)
 {
-	/* 8.5 s and more are the longest interval, whatever n is. */
+	/* No overflow, and 4.3 s are the longest interval. */
 	us = min_t(u32, us, 8500000);
 	return sabul_clamp(div_u64((u64)us * NSEC_PER_USEC << SABUL_SHIFT,
 				   max(n, 1U)));
@@ -788,7 +788,8 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		tcp_snd_cwnd_set(tp, 1);
 		sabul_start(sk, SABUL_TIMEOUT);
 		sabul_answered(sk);
-	} else if (state == TCP_CA_CWR && !before(ca->newest, ca->mark)) {
+	} else if (state == TCP_CA_CWR &&
+		   (!before(ca->newest, ca->mark) || !ca->once)) {
 		ca->congested = 1;
 	}
 }

@@ -17,7 +17,7 @@ from math import exp, log
 ALPHA, K1, K2 = 0.001, 0.125, 10.0
 C, D = 2000.0, 100.0  # ns
 CAP = 12000.0  # ns: 1500 bytes at 1 Gbit/s
-LOW, HIGH = 8.0, 2.0**33  # ns, the module's bounds
+LOW, HIGH = 8.0, 2.0**32  # ns, the module's bounds
 SHIFT = 30  # SABUL_SHIFT
 
 SINGLE = 200
@@ -105,8 +105,8 @@ def header() -> str:
             lost = sent // 1000
         cap = number() % 2
         after = fixed(law(before, lost, sent, bool(cap)))
-        # The upper bound, 2^33 ns, is one more than what fits.
-        after = min(after, 2**63 - 1)
+        # The upper bound, 2^32 ns, is one more than what fits.
+        after = min(after, 2**62 - 1)
         lines.append(f"\t{{ {fixed(before)}ULL, {after}ULL, {lost}, {sent}, {cap} }},")
     lines += ["};", "", "static const struct {", "\tu64 start, end;", "\tu32 seed;", "\tbool cap;"]
     lines.append("} sabul_sequences[] = {")
