@@ -72,7 +72,10 @@
  *     little for a fast one: who comes late catches up.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
  *  6. The rate does not grow in an interval in which it was not used: the
- *     application, the receiver or a window was what limited the sender.
+ *     application, the receiver or a window was what limited the sender.  Once
+ *     that has lasted for a retransmission timeout, and after each that follows, it
+ *     falls halfway to what was used, but not below the initial window per RTT:
+ *     an old rate says little of the path.
  *  7. Several T may pass between two acknowledgments: what was lost is answered
  *     once, and without loss the growth of each is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.
@@ -211,6 +214,7 @@ struct sabul {
 	u32	mark;		/* delivered when the last decrease took effect */
 	u32	mark_us;	/*   and the time, as begin_us */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	u16	unused_ms;	/* the rate was not used for so long */
 	u16	probed_ms;	/* growing beyond @known without loss for so long */
 	u16	mss;		/* bytes; what delta counts */
 	u16	t_ms;		/* parameters of this connection */
@@ -486,6 +490,31 @@ static bool sabul_used(const struct sabul *ca, u32 sent, u32 us)
 	return sent && ns >= (u64)us * (NSEC_PER_USEC * 3 / 4);
 }
 
+/* The rate was not used for @ms more, @sent packets in the last @us. */
+static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
+{
+	u32 rto = max(jiffies_to_msecs(inet_csk(sk)->icsk_rto), 1U);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	u64 used, slowest, more;
+
+	ca->unused_ms = min_t(u32, ca->unused_ms + ms, U16_MAX);
+	if (ca->unused_ms < min_t(u32, rto, U16_MAX) ||
+	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+		return;
+	ca->unused_ms = 0;
+	/* In 1/1024; no overflow: 2^32 2^21 2^10. */
+	used = div64_u64((ca->delta >> SABUL_SHIFT) *
+			 min_t(u32, sent, BIT(21)) << 10,
+			 (u64)us * NSEC_PER_USEC);
+	used = min(used, 1024ULL);
+	/* The mean of two rates: delta 2 / (1 + used). */
+	more = mul_u64_u32_div(ca->delta, 1024 - used, 1024 + used);
+	slowest = sabul_interval(tp->srtt_us >> 3, TCP_INIT_CWND);
+	if (ca->delta < slowest)
+		ca->delta = min(ca->delta + more, slowest);
+}
+
 /* @n intervals are over, @us in all. */
 static void sabul_update(struct sock *sk, u32 n, u32 us)
 {
@@ -497,6 +526,8 @@ static void sabul_update(struct sock *sk, u32 n, u32 us)
 	u64 alpha = sabul_alpha(ca);
 	enum sabul_reason why;
 
+	if (sabul_used(ca, sent, us))
+		ca->unused_ms = 0;
 	if (ca->congested)
 		fresh = max(fresh, alpha + 1);
 	if (fresh >= alpha) {
@@ -512,6 +543,7 @@ static void sabul_update(struct sock *sk, u32 n, u32 us)
 		why = SABUL_HOLD;
 	} else if (!sabul_used(ca, sent, us)) {
 		why = SABUL_UNUSED;
+		sabul_decay(sk, min(n, 1000U) * ca->t_ms, sent, us);
 	} else {
 		why = SABUL_INCREASE;
 		sabul_increase(ca, rho, min(n, sabul_catch_up));

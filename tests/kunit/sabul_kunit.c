@@ -420,7 +420,7 @@ static void sabul_interval_unused(struct kunit *test)
 	u32 i;
 
 	sabul_test_rate(tp, 120000);
-	for (i = 0; i < 100; i++)
+	for (i = 0; i < 45; i++)
 		sabul_test_ack(tp, SABUL_T, 80, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	/* Nor where nothing was sent, and no division by that. */
@@ -435,6 +435,47 @@ static void sabul_interval_unused(struct kunit *test)
 	ca->delta = sabul_ns(120000000);
 	sabul_test_ack(tp, 6 * SABUL_T, 1, 0, tp->delivered - 1);
 	KUNIT_EXPECT_LT(test, ca->delta, sabul_ns(120000000));
+}
+
+/*
+ * A trickle: a timeout after it began the rate falls halfway to what is used, and so
+ * on, to the initial window per RTT; what is used again is not given up.
+ */
+static void sabul_interval_trickle(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 7; i++)
+		sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(240000)),
+			sabul_ns(1000));
+	for (i = 0; i < 100; i++)
+		sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(10000000));
+	/* Half of it used: to three quarters; less than a timeout of that: not. */
+	sabul_test_rate(tp, 120000);
+	ca->unused_ms = 0;
+	for (i = 0; i < 50; i++)
+		sabul_test_ack(tp, SABUL_T, 83, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(160000)),
+			sabul_ns(1000));
+	for (i = 0; i < 40; i++)
+		sabul_test_ack(tp, SABUL_T, 60, 0, tp->delivered - 1);
+	sabul_test_interval(tp, 0);
+	KUNIT_EXPECT_EQ(test, (u32)ca->unused_ms, 0U);
+	/* As the kernel's own, only where pauses count. */
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
+	sabul_test_rate(tp, 120000);
+	for (i = 0; i < 100; i++)
+		sabul_test_ack(tp, SABUL_T, 60, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 }
 
 /*
@@ -1332,6 +1373,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
 	KUNIT_CASE(sabul_interval_several),
 	KUNIT_CASE(sabul_interval_unused),
+	KUNIT_CASE(sabul_interval_trickle),
 	KUNIT_CASE(sabul_interval_alpha),
 	KUNIT_CASE(sabul_overflow_once),
 	KUNIT_CASE(sabul_overflow_rest),
