@@ -164,7 +164,9 @@ def fig1() -> str:
         one = runs[0]
         rows.append(
             [
-                _rate(one) + (", paper" if case.endswith("paper") else ""),
+                _rate(one)
+                + (", paper" if case.endswith("paper") else "")
+                + (", 20 packets" if case.endswith("shallow") else ""),
                 f"{link_interval(one):g}",
                 f"{step(one):.3f}",
                 f"{rho:.2e}",
@@ -323,6 +325,9 @@ def _numbers(values: list[int]) -> str:
     return " / ".join(str(value) for value in values)
 
 
+FIG4 = {"short": "0.1 ms", "long": "100 ms", "deep": "100 ms, 2 BDP"}
+
+
 def fig4() -> str:
     """Fig. 4: the paper's friendliness, B1 >= B2."""
     rows = []
@@ -333,7 +338,7 @@ def fig4() -> str:
         b1, b2 = mean(beside), mean(alone)
         rows.append(
             [
-                f"{'0.1' if path == 'short' else '100'} ms, {cc}",
+                f"{FIG4[path]}, {cc}",
                 plus([mean(of_kind(run, True)) for run in mixed], 0),
                 plus(beside, 0),
                 plus(alone, 0),
@@ -353,17 +358,18 @@ def fig4() -> str:
 
 def queue() -> str:
     """Queue delay and loss beside bbr and cubic."""
-    groups: dict[tuple[float, float, str], list[Json]] = {}
+    groups: dict[tuple[int, float, float, str], list[Json]] = {}
     for run in kept("sabul-queue"):
         flow = run["flows"][0]
-        key = (flow["base_rtt_ms"], run["scenario"]["link"]["buffer"][0], flow["cc"])
+        link = run["scenario"]["link"]
+        key = (link["rate"], flow["base_rtt_ms"], link["buffer"][0], flow["cc"])
         groups.setdefault(key, []).append(run)
     rows = []
-    for (rtt, buffer, cc), runs in sorted(groups.items()):
+    for (_, rtt, buffer, cc), runs in sorted(groups.items()):
         delay = [run["summary"]["queue_delay_ms"] for run in runs]
         rows.append(
             [
-                f"{rtt:g} ms, {buffer:g} BDP",
+                f"{_rate(runs[0])}, {rtt:g} ms, {buffer:g} BDP",
                 cc,
                 _used(runs),
                 plus([one["mean"] for one in delay], 1),
