@@ -50,7 +50,7 @@ check: ## All tests (installs what they need); SUITE="name ..." for some of them
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: deps ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite"
+results: deps ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite sabul"
 	@scripts/results.sh $(PAGE)
 
 bench: deps ## How fast the lab runs: virtual seconds and packets per wall second

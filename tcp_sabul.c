@@ -38,9 +38,9 @@
  *
  * The rate that slow start ends with is what was delivered in the last round trip
  * (after a loss), or the window per smoothed RTT.  A retransmission timeout ends
- * rate mode: one packet, and slow start up to half of what the rate was.  So does a
- * pause longer than the retransmission timeout: the initial window, and slow
- * start up to three quarters.
+ * rate mode: one packet, and slow start up to half of the window, rate times smoothed
+ * RTT, which counts what waits in a queue.  So does a pause longer than the
+ * retransmission timeout: the initial window, and slow start up to three quarters.
  *
  * Differences from the paper
  *
@@ -52,7 +52,8 @@
  *     cap=N: as in the paper.
  *  3. T is shorter than many round trips, and the losses of one overflow would be
  *     answered many times over, the more the longer the RTT is.  Here an overflow is
- *     answered once: by (1) at the end of the interval, and at most one (4) in it.
+ *     answered once: by (1), or (3), at the end of the interval, and at most one (4)
+ *     in it.
  *     Losses count again when a packet is acknowledged that was sent after that,
  *     and ten T later at the earliest: else a flow with a short RTT answers twice
  *     before one with a long RTT knows, and has less for ever.  An interval with
@@ -215,7 +216,7 @@ struct sabul {
 	u32	mark_us;	/*   and the time, as begin_us */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	u16	unused_ms;	/* the rate was not used for so long */
-	u16	probed_ms;	/* growing beyond @known without loss for so long */
+	u16	probed_ms;	/* intervals of growth beyond @known, added up */
 	u16	mss;		/* bytes; what delta counts */
 	u16	t_ms;		/* parameters of this connection */
 	u16	alpha, k1, k2, c, b, d;
