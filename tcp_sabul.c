@@ -205,6 +205,7 @@ struct sabul {
 	u64	prior_delta;	/* when this loss event began */
 	u64	prior_known;
 	u32	begin_us;	/* of the interval, low bits of tp->tcp_mstamp */
+	u32	count_us;	/* when counting began: the acknowledgment after it */
 	u32	sent;		/* tp->data_segs_out, tp->lost then */
 	u32	lost;
 	u32	fresh;		/* tp->lost, what is above is not answered yet */
@@ -451,6 +452,7 @@ static void sabul_begin(struct sock *sk, u32 us)
 	struct sabul *ca = inet_csk_ca(sk);
 
 	ca->begin_us = us;
+	ca->count_us = (u32)tp->tcp_mstamp;
 	ca->sent = tp->data_segs_out;
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
@@ -516,12 +518,13 @@ static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
 		ca->delta = min(ca->delta + more, slowest);
 }
 
-/* @n intervals are over, @us in all. */
-static void sabul_update(struct sock *sk, u32 n, u32 us)
+/* @n intervals are over. */
+static void sabul_update(struct sock *sk, u32 n)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 sent = tp->data_segs_out - ca->sent;
+	u32 us = max((u32)tp->tcp_mstamp - ca->count_us, 1U);
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
 	u64 alpha = sabul_alpha(ca);
@@ -578,6 +581,25 @@ static void sabul_fast(struct sock *sk)
 	sabul_trace(sk, SABUL_FAST);
 }
 
+/*
+ * Is a loss that is found now one of a packet that was sent before the last answer?
+ * It is found up to so many packets late, and where packets have overtaken others so
+ * much later (RACK, RFC 8985 section 6.2).
+ */
+static bool sabul_answered_before(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct sabul *ca = inet_csk_ca(sk);
+	u32 late = min_t(u32, tp->reordering, sabul_window(sk));
+	u32 rest = sabul_rest * ca->t_ms * USEC_PER_MSEC, srtt = tp->srtt_us >> 3;
+
+	if (tp->reord_seen)
+		rest = max(rest, srtt + min(tcp_min_rtt(tp) / 4 *
+					    tp->rack.reo_wnd_steps, srtt));
+	return before(ca->newest, ca->mark + late) ||
+	       (u32)tp->tcp_mstamp - ca->mark_us < rest;
+}
+
 /* In rate mode: an acknowledgment came. */
 static void sabul_by_rate(struct sock *sk)
 {
@@ -586,12 +608,8 @@ static void sabul_by_rate(struct sock *sk)
 	u32 now = (u32)tp->tcp_mstamp, us = now - ca->begin_us, n;
 	u32 t_us = ca->t_ms * USEC_PER_MSEC;
 
-	/* Losses are found up to so many packets late. */
 	if (ca->waiting) {
-		u32 late = min_t(u32, tp->reordering, sabul_window(sk));
-
-		if (before(ca->newest, ca->mark + late) ||
-		    now - ca->mark_us < sabul_rest * t_us)
+		if (sabul_answered_before(sk))
 			ca->fresh = tp->lost;
 		else
 			ca->waiting = 0;
@@ -601,7 +619,7 @@ static void sabul_by_rate(struct sock *sk)
 	if (likely(us < t_us))
 		return;
 	n = us / t_us;
-	sabul_update(sk, n, us);
+	sabul_update(sk, n);
 	sabul_begin(sk, n > sabul_catch_up ? now : ca->begin_us + n * t_us);
 }
 

@@ -640,6 +640,50 @@ static void sabul_overflow_fast(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ca->waiting);
 }
 
+/* A path that reorders: RACK may find what was lost much later. */
+static void sabul_overflow_reordered(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+	u64 was;
+
+	tp->srtt_us = 300000 << 3;
+	minmax_reset(&tp->rtt_min, tcp_jiffies32, 300000);
+	tp->rack.reo_wnd_steps = 2;
+	tp->reord_seen = 1;
+	sabul_test_rate(tp, 120000);
+	sabul_test_interval(tp, 7);
+	was = ca->delta;
+	/* One round trip and half of another, in T: 22.5. */
+	for (i = 1; i < 23; i++) {
+		sabul_test_interval(tp, 1);
+		KUNIT_EXPECT_EQ_MSG(test, ca->delta, was, "%u", i);
+	}
+	sabul_test_interval(tp, 1);
+	KUNIT_EXPECT_GT(test, ca->delta, was);
+}
+
+/*
+ * Acknowledgments that come in clumps of 21 ms: what is left of T is not held against
+ * the rate.
+ */
+static void sabul_interval_clumps(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+
+	sabul_test_rate(tp, 12000);
+	for (i = 0; i < 40; i++) {
+		u64 was = ca->delta;
+		u32 sent = div64_u64(sabul_ns(21000000), was);
+
+		sabul_test_ack(tp, 21000, sent, 0, tp->delivered - 1);
+		KUNIT_EXPECT_LT_MSG(test, ca->delta, was, "%u", i);
+	}
+}
+
 /* rho = alpha: d, and not c; below alpha it grows, at less than 1 %. */
 static void sabul_interval_alpha(struct kunit *test)
 {
@@ -1372,6 +1416,7 @@ static struct kunit_case sabul_law_cases[] = {
 static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
 	KUNIT_CASE(sabul_interval_several),
+	KUNIT_CASE(sabul_interval_clumps),
 	KUNIT_CASE(sabul_interval_unused),
 	KUNIT_CASE(sabul_interval_trickle),
 	KUNIT_CASE(sabul_interval_alpha),
@@ -1381,6 +1426,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_overflow_grows),
 	KUNIT_CASE(sabul_overflow_exact),
 	KUNIT_CASE(sabul_overflow_fast),
+	KUNIT_CASE(sabul_overflow_reordered),
 	{}
 };
 
