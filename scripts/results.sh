@@ -78,7 +78,7 @@ composite() {
 
 sabul() {
 	keep sabul sabul-fig3 sabul-fig4 sabul-queue sabul-fig2-1g sabul-fig2-oc12 sabul-fig1 \
-		sabul-offsets sabul-slow
+		sabul-fig2-tso sabul-offsets sabul-slow
 }
 
 [ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul
