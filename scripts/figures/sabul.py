@@ -13,7 +13,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, by_case, interval, kept, markdown, plus, save
+from . import PUBLISHED, by_case, grouped, interval, markdown, plus, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "sabul.toml").read_text())
 TABLE2 = PUBLIC["table2"]
@@ -130,9 +130,6 @@ def observe(run: Json) -> Json:
 
 # --- the tables and pictures, from docs/results
 
-Runs = dict[str, list[Json]]
-
-
 def _column(runs: list[Json], what: str, scale: float = 1.0) -> list[float]:
     return [scale * run["summary"][what] for run in runs]
 
@@ -143,6 +140,11 @@ def _used(runs: list[Json]) -> str:
 
 def _loss(runs: list[Json]) -> str:
     return f"{mean(_column(runs, 'loss')):.1e}"
+
+
+def _cc(run: Json) -> str:
+    """The congestion control of the first flow."""
+    return str(run["flows"][0]["cc"])
 
 
 def _rtt(run: Json) -> str:
@@ -210,13 +212,9 @@ FIG2 = {"622 Mbit/s": "sabul-fig2-oc12", "1 Gbit/s": "sabul-fig2-1g"}
 WHO = ("sabul", "paper", "reno")
 
 
-def _by_rtt(name: str) -> dict[str, dict[float, list[Json]]]:
-    """Case -> RTT in ms -> runs."""
-    found: dict[str, dict[float, list[Json]]] = {}
-    for case, runs in by_case(name).items():
-        for run in runs:
-            found.setdefault(case, {}).setdefault(run["flows"][0]["base_rtt_ms"], []).append(run)
-    return found
+def by_rtt(name: str) -> dict[tuple[str, float], list[Json]]:
+    """(case, RTT in ms) -> runs."""
+    return grouped(name, lambda run: (run["scenario"]["case_name"], run["flows"][0]["base_rtt_ms"]))
 
 
 def fig2() -> str:
@@ -224,23 +222,24 @@ def fig2() -> str:
     figure, axes = pyplot.subplots(1, 2, sharey=True, figsize=(8, 3.2), layout="constrained")
     tables = []
     for place, (title, name) in zip(axes, FIG2.items(), strict=True):
-        found = _by_rtt(name)
+        found = by_rtt(name)
+        rtts = [rtt for case, rtt in found if case == "sabul"]
         rows = [
             [
                 f"{rtt:g} ms",
-                *(_used(found[case][rtt]) for case in WHO),
-                *(_loss(found[case][rtt]) for case in WHO),
+                *(_used(found[case, rtt]) for case in WHO),
+                *(_loss(found[case, rtt]) for case in WHO),
             ]
-            for rtt in found["sabul"]
+            for rtt in rtts
         ]
-        means = [mean(_column(runs, "utilisation", 100)) for runs in found["sabul"].values()]
+        means = [mean(_column(found["sabul", rtt], "utilisation", 100)) for rtt in rtts]
         headings = [title, *(f"{case}, %" for case in WHO), *(f"{case}: loss" for case in WHO)]
         spread = f"SABUL's spread over the RTTs: {max(means) - min(means):.1f} points."
         tables.append(f"{markdown(headings, rows)}\n\n{spread}")
         for case in WHO:
-            spreads = [interval(_column(runs, "utilisation", 100)) for runs in found[case].values()]
+            spreads = [interval(_column(found[case, rtt], "utilisation", 100)) for rtt in rtts]
             place.errorbar(
-                list(found[case]),
+                rtts,
                 [middle for middle, _ in spreads],
                 [half for _, half in spreads],
                 marker="o",
@@ -255,6 +254,16 @@ def fig2() -> str:
     axes[0].legend(fontsize="small")
     save(figure, "sabul-fig2.svg")
     return "\n\n".join([*tables, "![utilisation by RTT](img/sabul-fig2.svg)"])
+
+
+def tso() -> str:
+    """Fig. 2's shortest paths with what TCP sends at once there by default."""
+    groups = grouped("sabul-fig2-tso", lambda run: (run["flows"][0]["base_rtt_ms"], _cc(run)))
+    rows = [
+        [f"{rtt:g} ms", cc, _used(runs), _loss(runs)]
+        for (rtt, cc), runs in sorted(groups.items(), key=lambda one: one[0][0])
+    ]
+    return markdown(["1 Gbit/s", "", "utilis. %", "loss"], rows)
 
 
 def _together(runs: list[Json]) -> list[str]:
@@ -302,9 +311,7 @@ def fig3() -> str:
 
 def offsets() -> str:
     """A flow that comes late."""
-    groups: Runs = {}
-    for run in kept("sabul-offsets"):
-        groups.setdefault(f"{run['scenario']['flow'][1]['start']:g} s", []).append(run)
+    groups = grouped("sabul-offsets", lambda run: f"{run['scenario']['flow'][1]['start']:g} s")
     rows = [[label, *_together(runs)] for label, runs in groups.items()]
     return markdown(["second starts", *TOGETHER], rows)
 
@@ -356,14 +363,15 @@ def fig4() -> str:
     return markdown([*headings, "two and two, total %", "four TCP, total %"], rows)
 
 
+def path(run: Json) -> tuple[float, float, float, str]:
+    """(rate in bit/s, RTT in ms, buffer in BDP, congestion control) of one flow."""
+    link = run["scenario"]["link"]
+    return link["rate"], run["flows"][0]["base_rtt_ms"], link["buffer"][0], _cc(run)
+
+
 def queue() -> str:
     """Queue delay and loss beside bbr and cubic."""
-    groups: dict[tuple[int, float, float, str], list[Json]] = {}
-    for run in kept("sabul-queue"):
-        flow = run["flows"][0]
-        link = run["scenario"]["link"]
-        key = (link["rate"], flow["base_rtt_ms"], link["buffer"][0], flow["cc"])
-        groups.setdefault(key, []).append(run)
+    groups = grouped("sabul-queue", path)
     rows = []
     for (_, rtt, buffer, cc), runs in sorted(groups.items()):
         delay = [run["summary"]["queue_delay_ms"] for run in runs]
@@ -383,11 +391,10 @@ def queue() -> str:
 
 def slow() -> str:
     """Slow links."""
-    groups: dict[tuple[int, int], list[Json]] = {}
-    for case, runs in by_case("sabul-slow").items():
-        for run in runs:
-            key = (run["scenario"]["link"]["rate"], WHO.index(case))
-            groups.setdefault(key, []).append(run)
+    groups = grouped(
+        "sabul-slow",
+        lambda run: (run["scenario"]["link"]["rate"], WHO.index(run["scenario"]["case_name"])),
+    )
     rows = [
         [
             _rate(runs[0]),
@@ -406,6 +413,7 @@ PARTS = {
     "docs/sabul.md": {
         "fig1": fig1,
         "fig2": fig2,
+        "tso": tso,
         "fig3": fig3,
         "offsets": offsets,
         "fig4": fig4,

@@ -99,3 +99,5 @@ def test_spurious_loss_is_undone(experiment: Experiment, cc: str, module: str) -
     for i in undone:
         decrease = max(j for j in range(i) if events[j]["reason"] in takes)
         assert events[i][what] > events[decrease][what]
+        # And not by growth since then.
+        assert events[i][what] > events[i - 1][what]

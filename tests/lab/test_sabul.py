@@ -32,7 +32,7 @@ title = "test"
 duration = "60s"
 warmup = "30s"
 [link]
-rate = "200mbit"
+rate = "400mbit"
 buffer = "0.5bdp"
 [[flow]]
 cc = "sabul"
@@ -58,6 +58,24 @@ jitter = "5s"
 {more}
 """
 
+FLOOD = """
+title = "test"
+duration = "30s"
+trace = true
+[link]
+rate = "10mbit"
+buffer = "1bdp"
+[[flow]]
+cc = "sabul"
+rtt = "50ms"
+[[udp]]
+rtt = "50ms"
+rate = "4gbit"
+size = 1472
+start = "10s"
+duration = "1s"
+"""
+
 
 def events(one: Json) -> list[Json]:
     """Those of the only connection, measured time."""
@@ -71,7 +89,7 @@ def answers(one: Json) -> list[float]:
 
 
 def test_whatever_the_rtt(experiment: Experiment) -> None:
-    """Utilisation by RTT: at least 92 %, at most 4 points apart; to the letter it is not."""
+    """Utilisation by RTT: at least 92 %, at most 4 points apart; by the paper's law it is not."""
     ours = [one["summary"]["utilisation"] for one in experiment(text=PATHS)]
     assert min(ours) >= 0.92 and max(ours) - min(ours) <= 0.04
     short, long = (one["summary"]["utilisation"] for one in experiment(text=PATHS, more=PAPER))
@@ -79,10 +97,10 @@ def test_whatever_the_rtt(experiment: Experiment) -> None:
 
 
 def test_an_overflow_is_answered_once(experiment: Experiment) -> None:
-    """Not sooner than ten T after the last answer, and a round trip; to the letter each T is."""
-    for one in experiment(text=PATHS):
+    """Not sooner than ten T after the last answer, and a round trip; by the paper's law in each T."""
+    for one in experiment(text=PATHS.replace('"100ms"]', '"250ms"]')):
         apart = [b - a for a, b in pairwise(answers(one))]
-        assert apart and min(apart) >= 0.2
+        assert apart and min(apart) >= max(0.2, one["flows"][0]["base_rtt_ms"] / 1e3)
     *_, one = experiment(text=PATHS, more=PAPER)
     apart = [b - a for a, b in pairwise(answers(one))]
     assert sum(gap < 0.1 for gap in apart) >= len(apart) / 2
@@ -98,14 +116,28 @@ def test_intervals_of_real_time(experiment: Experiment) -> None:
 def test_two_flows_become_equal(experiment: Experiment) -> None:
     """20 ms, and 80 ms 5 s later: Jain's index of the second half, and less than 1 % lost."""
     (one,) = experiment(text=PAIR)
-    assert one["summary"]["jain"] >= 0.95
+    assert one["summary"]["jain"] >= 0.98
     assert one["summary"]["loss"] < 0.01
 
 
 def test_slow_flows_answer_more_strongly(experiment: Experiment) -> None:
-    """Four at 20 Mbit/s: what c takes there is no answer; the law to the letter loses more than
-    twice as much."""
+    """Four at 20 Mbit/s: what c takes there is no answer; the paper's law loses more than twice
+    as much."""
     (ours,) = experiment(text=CROWD)
     assert ours["summary"]["loss"] < 0.02
     (paper,) = experiment(text=CROWD, more=PAPER)
     assert paper["summary"]["loss"] > 2 * ours["summary"]["loss"]
+
+
+def test_a_timeout_is_a_full_back_off(experiment: Experiment) -> None:
+    """A flood of UDP for a second: one packet, slow start up to half of the window of before
+    (the ceiling is twice that and ten packets), and then the link again."""
+    (one,) = experiment(text=FLOOD)
+    found: list[Json] = one["flows"][0]["connections"][0]["events"]
+    before = [event for event in found if event["t"] < 10]
+    timeouts = [i for i, event in enumerate(found) if event["reason"] == "timeout"]
+    assert timeouts and all(found[i]["cwnd"] == 1 for i in timeouts)
+    back = next(event for event in found[timeouts[-1] :] if event["reason"] == "rate")
+    assert back["cwnd"] - 10 <= (max(event["cwnd"] for event in before) - 10) / 2 + 1
+    after = [event["rate"] for event in found if event["t"] > 15]
+    assert max(after) >= 0.9 * max(event["rate"] for event in before)
