@@ -40,7 +40,7 @@
  * (after a loss), or the window per smoothed RTT.  A retransmission timeout ends
  * rate mode: one packet, and slow start up to half of the window, rate times smoothed
  * RTT, which counts what waits in a queue.  So does a pause longer than the
- * retransmission timeout: the initial window, and slow start up to three quarters.
+ * retransmission timeout: ten packets, and slow start up to three quarters.
  *
  * Differences from the paper
  *
@@ -57,8 +57,9 @@
  *     Losses count again when a packet is acknowledged that was sent after that,
  *     and ten T later at the earliest: else a flow with a short RTT answers twice
  *     before one with a long RTT knows, and has less for ever.  An interval with
- *     losses that do not count leaves the rate as it is; one without any loss lets
- *     it grow, also within the same round trip.  once=N: as in the paper.
+ *     losses that do not count leaves the rate as it is; one without any loss, or
+ *     with less than alpha, lets it grow, also within the same round trip.  once=N: as
+ *     in the paper.
  *     What c takes from a slow flow is less than what it gains in ten T, and loss
  *     would go on: at 5 Mbit/s to every fifth packet.  So an answer less than twenty
  *     T after the last has twice its c, up to 1/6 of delta, and one later than that
@@ -75,10 +76,13 @@
  *  6. The rate does not grow in an interval in which it was not used: the
  *     application, the receiver or a window was what limited the sender.  Once
  *     that has lasted for a retransmission timeout, and after each that follows, it
- *     falls halfway to what was used, but not below the initial window per RTT:
- *     an old rate says little of the path.
+ *     falls halfway to what was used in the last interval, but not below ten packets
+ *     per RTT: an old rate says little of the path.  So does an unused window of
+ *     slow start.  This and the restart after a pause are off where
+ *     net.ipv4.tcp_slow_start_after_idle is.
  *  7. Several T may pass between two acknowledgments: what was lost is answered
  *     once, and without loss the growth of each is made up for, of eight at most.
+ *     What is counted of the next one must be half a T at least.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
  *     above alpha, once for each round trip; the rate does not grow in an interval
@@ -157,7 +161,7 @@ LF_PARAM_BOOL(once, true, "answer an overflow once");
 
 /*
  * delta in nanoseconds, 30 bits of fraction: 8 ns, 1448 Gbit/s of 1448 bytes, to
- * 4.3 s, below 2^62.  One update is exact to 2^-30 ns, 10^-10 of the smallest delta.
+ * 4.3 s, below 2^62.  One update is exact to 2^-32 of delta.
  */
 #define SABUL_SHIFT	30
 #define SABUL_MIN	BIT_ULL(SABUL_SHIFT + 3)
@@ -214,10 +218,11 @@ struct sabul {
 				 *   was sent
 				 */
 	u32	mark;		/* delivered when the last decrease took effect */
-	u32	mark_us;	/*   and the time, as begin_us */
+	u32	mark_us;	/*   and the time, as begin_us: 71 minutes */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	u16	unused_ms;	/* the rate was not used for so long */
 	u16	probed_ms;	/* intervals of growth beyond @known, added up */
+	u16	prior_probed_ms;	/* when this loss event began */
 	u16	mss;		/* bytes; what delta counts */
 	u16	t_ms;		/* parameters of this connection */
 	u16	alpha, k1, k2, c, b, d;
@@ -259,9 +264,9 @@ static u64 sabul_alpha(const struct sabul *ca)
 }
 
 /*
- * @delta k @off, with k in 1/1000 and @off a difference of ratios; at most half of
- * delta, where alpha k2 is at its largest.  No overflow: off is at most 2^36, k
- * below 2^16.
+ * @delta k @off, with k in 1/1000 and @off a difference of ratios; at most delta,
+ * where all is lost and k1 is at its largest.  No overflow: off is at most 2^36, k below
+ * 2^16.
  */
 static u64 sabul_share(u64 delta, u32 k, u64 off)
 {
@@ -326,7 +331,8 @@ static u64 sabul_probing(const struct sabul *ca, u64 law)
 						     twice)), 32);
 	if (ca->probed_ms < sabul_gentle_ms)
 		half = min(half, ca->delta >> sabul_gentle);
-	return min(law, max(law >> ca->probe, half) << ramp);
+	/* As min(law, half << ramp), which might overflow. */
+	return half > law >> ramp ? law : max(law >> ca->probe, half) << ramp;
 }
 
 /* (2), @n times: @rho is less than alpha. */
@@ -471,6 +477,11 @@ static void sabul_answered(struct sock *sk)
 	ca->waiting = ca->once;
 }
 
+static u32 sabul_soon_us(const struct sabul *ca)
+{
+	return sabul_soon * ca->t_ms * USEC_PER_MSEC;
+}
+
 /* The last answer was not enough if another one follows it soon. */
 static void sabul_judge(struct sock *sk)
 {
@@ -479,7 +490,7 @@ static void sabul_judge(struct sock *sk)
 
 	if (!ca->once)
 		return;
-	if (us < sabul_soon * ca->t_ms * USEC_PER_MSEC)
+	if (us < sabul_soon_us(ca))
 		ca->strength = min_t(u32, ca->strength + 1, sabul_strongest);
 	else if (ca->strength)
 		ca->strength--;
@@ -493,29 +504,33 @@ static bool sabul_used(const struct sabul *ca, u32 sent, u32 us)
 	return sent && ns >= (u64)us * (NSEC_PER_USEC * 3 / 4);
 }
 
-/* The rate was not used for @ms more, @sent packets in the last @us. */
+/*
+ * The rate was not used for @ms more, @sent packets in the last @us: halfway to that,
+ * once for each timeout.
+ */
 static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
 {
-	u32 rto = max(jiffies_to_msecs(inet_csk(sk)->icsk_rto), 1U);
+	u32 rto = clamp_t(u32, jiffies_to_msecs(inet_csk(sk)->icsk_rto), 1, U16_MAX);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	u64 used, slowest, more;
+	u64 slowest = sabul_interval(tp->srtt_us >> 3, TCP_INIT_CWND);
+	u32 used, n;
 
 	ca->unused_ms = min_t(u32, ca->unused_ms + ms, U16_MAX);
-	if (ca->unused_ms < min_t(u32, rto, U16_MAX) ||
-	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
 		return;
-	ca->unused_ms = 0;
+	n = min_t(u32, ca->unused_ms / rto, 31);
+	ca->unused_ms %= rto;
 	/* In 1/1024; no overflow: 2^32 2^21 2^10. */
-	used = div64_u64((ca->delta >> SABUL_SHIFT) *
-			 min_t(u32, sent, BIT(21)) << 10,
-			 (u64)us * NSEC_PER_USEC);
-	used = min(used, 1024ULL);
-	/* The mean of two rates: delta 2 / (1 + used). */
-	more = mul_u64_u32_div(ca->delta, 1024 - used, 1024 + used);
-	slowest = sabul_interval(tp->srtt_us >> 3, TCP_INIT_CWND);
-	if (ca->delta < slowest)
-		ca->delta = min(ca->delta + more, slowest);
+	used = min(div64_u64((ca->delta >> SABUL_SHIFT) *
+			     min_t(u32, sent, BIT(21)) << 10,
+			     (u64)us * NSEC_PER_USEC), 1024ULL);
+	while (n-- && ca->delta < slowest) {
+		/* The mean of two rates: delta 2 / (1 + used). */
+		ca->delta += mul_u64_u32_div(ca->delta, 1024 - used, 1024 + used);
+		ca->delta = min(ca->delta, slowest);
+		used = 2048 * used / (1024 + used);
+	}
 }
 
 /* @n intervals are over. */
@@ -616,7 +631,8 @@ static void sabul_by_rate(struct sock *sk)
 	}
 	if (unlikely(tp->lost != ca->fresh))
 		sabul_fast(sk);
-	if (likely(us < t_us))
+	/* What the last one had of this interval's time is not counted twice. */
+	if (likely(us < t_us || now - ca->count_us < t_us / 2))
 		return;
 	n = us / t_us;
 	sabul_update(sk, n);
@@ -650,6 +666,7 @@ static void sabul_leave(struct sock *sk, bool lost)
 						    tp->rate_delivered),
 				delta, 2 * delta);
 	ca->delta = delta;
+	ca->unused_ms = 0;
 	ca->mode = SABUL_BY_RATE;
 	sabul_begin(sk, (u32)tp->tcp_mstamp);
 	ca->waiting = 0;
@@ -667,6 +684,26 @@ static void sabul_leave(struct sock *sk, bool lost)
 	sabul_trace(sk, SABUL_RATE);
 }
 
+/*
+ * A window that was not used for a timeout shrinks as RFC 2861 section 3 says.  The
+ * kernel does so for those without ->cong_control, and keeps account for all.
+ */
+static void sabul_unused_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp), used = max(tp->snd_cwnd_used, (u32)TCP_INIT_CWND);
+
+	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle) ||
+	    (s32)(tcp_jiffies32 - tp->snd_cwnd_stamp) < (s32)inet_csk(sk)->icsk_rto)
+		return;
+	if (used < cwnd) {
+		tp->snd_ssthresh = tcp_current_ssthresh(sk);
+		sabul_set_window(sk, (cwnd + used) / 2);
+	}
+	tp->snd_cwnd_used = 0;
+	tp->snd_cwnd_stamp = tcp_jiffies32;
+}
+
 /* In slow start: an acknowledgment came. */
 static void sabul_slow_start(struct sock *sk, u32 acked, bool lost)
 {
@@ -675,7 +712,9 @@ static void sabul_slow_start(struct sock *sk, u32 acked, bool lost)
 	if (!tp->srtt_us)
 		return;
 	if (!lost && tcp_in_slow_start(tp)) {
-		if (acked && tcp_is_cwnd_limited(sk))
+		if (!tcp_is_cwnd_limited(sk))
+			sabul_unused_window(sk);
+		else if (acked)
 			tcp_slow_start(tp, acked);
 		sabul_apply(sk);
 		return;
@@ -730,6 +769,7 @@ static void sabul_init(struct sock *sk)
 	ca->marked = tp->delivered_ce;
 	ca->newest = tp->delivered - 1;
 	ca->mark = ca->newest;
+	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon_us(ca);
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
@@ -748,6 +788,8 @@ static void sabul_rescale(struct sabul *ca, u32 mss)
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		u64 delta = *all[i];
 
+		if (!delta)
+			continue;
 		/* A quotient of more than 64 bits would be fatal on x86. */
 		if (mss > ca->mss)
 			delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
@@ -805,6 +847,7 @@ static u32 sabul_ssthresh(struct sock *sk)
 	ca->prior_mode = ca->mode;
 	ca->prior_delta = ca->delta;
 	ca->prior_known = ca->known;
+	ca->prior_probed_ms = ca->probed_ms;
 	ca->prior_strength = ca->strength;
 	ca->decreased = 0;
 	if (ca->mode == SABUL_BY_RATE)
@@ -865,11 +908,11 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 		if (ca->mode == SABUL_START || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
 		ca->known = ca->prior_known;
-		ca->probed_ms = 0;
+		ca->probed_ms = ca->prior_probed_ms;
+		ca->unused_ms = 0;
 		ca->strength = ca->prior_strength;
 		/* The next answer does not come soon after this one. */
-		ca->mark_us = (u32)tp->tcp_mstamp -
-			      sabul_soon * ca->t_ms * USEC_PER_MSEC;
+		ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon_us(ca);
 		sabul_begin(sk, (u32)tp->tcp_mstamp);
 	}
 	/* The ceiling of rate mode is no window of slow start. */
@@ -895,7 +938,7 @@ static void sabul_restart(struct sock *sk)
 		return;
 	if (ca->mode == SABUL_BY_RATE)
 		cwnd = sabul_window(sk);
-	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh < cwnd)
+	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
 		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
 	sabul_set_window(sk, min_t(u32, cwnd, TCP_INIT_CWND));
 	sabul_start(sk, SABUL_IDLE);
@@ -933,7 +976,9 @@ static void sabul_release(struct sock *sk)
 	/* Who comes after takes a window for what the path carries. */
 	if (ca->mode == SABUL_BY_RATE && tp->srtt_us) {
 		sabul_set_window(sk, max(sabul_window(sk), 2U));
-		tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
+		/* What Recovery is to end with is an answer that stays. */
+		if (!tcp_in_cwnd_reduction(sk))
+			tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
 	}
 	/* Without ->init before it nothing was changed. */
 	if (ca->mode != SABUL_NONE)

@@ -7,7 +7,7 @@
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat

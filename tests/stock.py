@@ -6,7 +6,8 @@ kernels and installed as modules are, in a virtual machine that runs that kernel
     tests/stock.py [suite|use...]
 
 What is tested is in stock/guest.sh and stock/sockets.py, and in stock/use.sh, which has the
-examples of docs/use.md; this builds, boots and passes on what they say.  KTAP, one subtest
+next boot of docs/install.md, the output of docs/observe.md and the examples of docs/use.md; this
+builds, boots and passes on what they say.  KTAP, one subtest
 for each boot.  Exit status 0: all passed; 1:
 something failed; 4: this machine runs no virtual machine, and says why.
 """
@@ -22,21 +23,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 from lab import modules, suite, vm
 from lab.errors import LabError
 
-# Below the guest's root, in the chroot: where "make install" would put them.
+# Below the guest's root, in the chroot: what "make install" does.
 SETUP = """
 set -e
 cp -r /mnt/longfat /src
 kernel=$(basename /lib/modules/*)
 make -C "/lib/modules/$kernel/build" M=/src modules
-mkdir -p "/lib/modules/$kernel/updates"
-cp /src/*.ko "/lib/modules/$kernel/updates"
-depmod "$kernel"
+cd /src
+scripts/install.sh install "$kernel" $(basename -s .ko -a *.ko)
 """
 
 
-# The examples of docs/use.md too are built there, where a compiler is fast.
+# For the next boot too, as docs/install.md says.  The examples of docs/use.md are built there
+# as well, where a compiler is fast.
 EXAMPLES = (
-    SETUP
+    f"export LOAD='{' '.join(sorted(modules.owners()))}' ALLOW=ltcp DEFAULT=ltcp"
+    + SETUP
     + """
 mkdir /examples
 python3 /mnt/longfat/tests/examples.py /mnt/longfat/docs/use.md /examples
@@ -70,7 +72,8 @@ def run(name: str, setup: str, command: str) -> bool:
     """Run `command` under suite `name`'s kernel after `setup`; whether it succeeded."""
     with tempfile.TemporaryDirectory(prefix="longfat-stock-") as directory:
         tree = Path(directory)
-        parts = ("tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*.bt")
+        parts = ["tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*.bt"]
+        parts += ["scripts/install.sh", "scripts/man.sh", "dkms.conf", "man/*"]
         wanted = [path for part in parts for path in sorted(modules.ROOT.glob(part))]
         modules.copy([*modules.files(), *wanted], tree)
         result = vm.run(

@@ -68,7 +68,7 @@ def warm(run: Json) -> float:
 
 def answers(events: list[Json], after: float) -> list[Json]:
     """The decreases from then on."""
-    return [e for e in events if e["t"] >= after and e["reason"] == "decrease"]
+    return [e for e in events if e["t"] >= after and e["reason"] in ("decrease", "equal")]
 
 
 def intervals(run: Json) -> Json:
@@ -130,6 +130,7 @@ def observe(run: Json) -> Json:
 
 # --- the tables and pictures, from docs/results
 
+
 def _column(runs: list[Json], what: str, scale: float = 1.0) -> list[float]:
     return [scale * run["summary"][what] for run in runs]
 
@@ -164,11 +165,12 @@ def fig1() -> str:
     for case, runs in found.items():
         rho = mean(run["observed"]["rho"] for run in runs)
         one = runs[0]
+        shallow = case.endswith("shallow")
         rows.append(
             [
                 _rate(one)
                 + (", paper" if case.endswith("paper") else "")
-                + (", 20 packets" if case.endswith("shallow") else ""),
+                + (f", {one['scenario']['link']['buffer'][0]:g} packets" if shallow else ""),
                 f"{link_interval(one):g}",
                 f"{step(one):.3f}",
                 f"{rho:.2e}",

@@ -50,6 +50,7 @@ static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
 	tp->delivered = 1000;
 	tp->packets_out = 2;
 	tp->lsndtime = tcp_jiffies32;
+	tp->snd_cwnd_stamp = tcp_jiffies32;
 	sabul_init(sk);
 	return tp;
 }
@@ -339,6 +340,11 @@ static void sabul_law_probing(struct kunit *test)
 		ca.delta = was;
 		ca.probed_ms = 4000 * (i + 1);
 	}
+	/* However long the interval is, no more than the law's. */
+	ca.delta = BIT_ULL(60) + 1;
+	ca.probed_ms = 16000;
+	law = div_u64(ca.delta, 100);
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, law), law);
 	/* A slow flow grows by half a packet in T: 1 / 400 at 100 us. */
 	ca.delta = sabul_ns(100000);
 	ca.known = ca.delta;
@@ -457,6 +463,10 @@ static void sabul_interval_trickle(struct kunit *test)
 			sabul_ns(1000));
 	for (i = 0; i < 100; i++)
 		sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(10000000));
+	/* Ten timeouts between two acknowledgments are as many halvings. */
+	sabul_test_rate(tp, 120000);
+	sabul_test_ack(tp, 500 * SABUL_T, 1, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(10000000));
 	/* Half of it used: to three quarters; less than a timeout of that: not. */
 	sabul_test_rate(tp, 120000);
@@ -662,6 +672,25 @@ static void sabul_overflow_reordered(struct kunit *test)
 	}
 	sabul_test_interval(tp, 1);
 	KUNIT_EXPECT_GT(test, ca->delta, was);
+}
+
+/* An interval of which the one before had nearly all: its few packets say nothing. */
+static void sabul_interval_short(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+	u64 was;
+
+	sabul_test_rate(tp, 120000);
+	sabul_test_ack(tp, 2 * SABUL_T - 100, 300, 0, tp->delivered - 1);
+	was = ca->delta;
+	sabul_test_ack(tp, 200, 2, 3, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
+	/* They count with the rest of it: 3 of 165. */
+	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered - 1);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, was + sabul_ns(2000) +
+				       sabul_share(was, 125, sabul_ratio(3, 165) -
+						   sabul_alpha(ca))), 5ULL);
 }
 
 /*
@@ -965,6 +994,16 @@ static void sabul_undone(struct kunit *test)
 	}
 	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
 	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
+	/* How far growth had come back, too. */
+	ca->known = sabul_ns(200000);
+	ca->probed_ms = 16000;
+	ca->unused_ms = 900;
+	sabul_ssthresh(sk);
+	sabul_test_interval(tp, 5);
+	KUNIT_EXPECT_EQ(test, (u32)ca->probed_ms, 0U);
+	sabul_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, (u32)ca->probed_ms, 16000U);
+	KUNIT_EXPECT_EQ(test, (u32)ca->unused_ms, 0U);
 	/*
 	 * Before it was answered: nothing to restore, and no answer comes; what was
 	 * sent in that interval still was, a packet of it that is lost is one of 164.
@@ -1052,9 +1091,53 @@ static void sabul_idle(struct kunit *test)
 	sabul_release(sk);
 	tcp_snd_cwnd_set(tp, 20000);
 	sabul_init(sk);
+	tp->snd_ssthresh = 20000;
 	sabul_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 15000U);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
+}
+
+/* In slow start too, a window that is not used shrinks, once for each timeout. */
+static void sabul_start_unused(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 20000);
+	struct sock *sk = (struct sock *)tp;
+	u32 i;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	tp->is_cwnd_limited = 0;
+	tp->max_packets_out = 1;
+	tp->snd_cwnd_used = 1;
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ + 2;
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 20000U);
+	for (i = 0; i < 3; i++) {
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+		KUNIT_EXPECT_EQ(test, tp->snd_cwnd_used, 0U);
+		sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	}
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2508U);
+	/* The first of them was to be come back to. */
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, TCP_INFINITE_SSTHRESH);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2508UL * SABUL_MSS * 10 * 2);
+	for (i = 0; i < 30; i++) {
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	}
+	KUNIT_EXPECT_LE(test, tcp_snd_cwnd(tp), TCP_INIT_CWND + 1U);
+	/* What is used stays; as the kernel's own, only where pauses count. */
+	tcp_snd_cwnd_set(tp, 1000);
+	tp->snd_cwnd_used = 1000;
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1000U);
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1000U);
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -1101,6 +1184,16 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833U);
 	sabul_release(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
+	/* In Recovery the answer to this loss stays. */
+	sabul_init(sk);
+	sabul_test_rate(tp, 120000);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	tp->snd_ssthresh = 416;
+	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 416U);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+	tp->snd_ssthresh = 833;
 	/* A window of twice what the path delivers. */
 	tp->rate_delivered = 416;
 	tp->rate_interval_us = 100000;
@@ -1156,6 +1249,7 @@ static void sabul_hook_mtu_probe(struct kunit *test)
 		KUNIT_EXPECT_LE(test, lf_apart(rate, sk->sk_pacing_rate),
 				rate / 1000000 + 2ULL);
 	}
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
 	/* From the longest interval of the smallest packets: no overflow. */
 	sabul_rescale(sabul_of(tp), 1);
 	sabul_of(tp)->delta = SABUL_MAX;
@@ -1277,6 +1371,21 @@ static void sabul_hook_fuzz(struct kunit *test)
 		sabul_of(tp)->once = run & 1;
 		sabul_of(tp)->cap = run >> 1 & 1;
 		sabul_of(tp)->probe = run % 7;
+		/* The law's at both ends of their ranges, too. */
+		if (run & 4) {
+			struct sabul *ca = sabul_of(tp);
+			bool high = run & 8;
+
+			ca->t_ms = high ? 1000 : 1;
+			ca->alpha = high ? 10000 : 1;
+			ca->k1 = run & 16 ? 1000 : 1;
+			ca->k2 = run & 32 ? 50000 : 1;
+			ca->c = run & 16 ? 10000 : 1;
+			ca->v = high ? 255 : 1;
+			ca->strength = sabul_strongest;
+			ca->unused_ms = U16_MAX;
+			ca->probed_ms = 60000;
+		}
 		for (step = 0; step < 400; step++) {
 			u32 what = prandom_u32_state(&rnd) % 64;
 			u32 k = prandom_u32_state(&rnd) % 1000;
@@ -1417,6 +1526,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
 	KUNIT_CASE(sabul_interval_several),
 	KUNIT_CASE(sabul_interval_clumps),
+	KUNIT_CASE(sabul_interval_short),
 	KUNIT_CASE(sabul_interval_unused),
 	KUNIT_CASE(sabul_interval_trickle),
 	KUNIT_CASE(sabul_interval_alpha),
@@ -1434,6 +1544,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_start_by_loss),
 	KUNIT_CASE(sabul_start_rates),
 	KUNIT_CASE(sabul_start_by_ssthresh),
+	KUNIT_CASE(sabul_start_unused),
 	KUNIT_CASE(sabul_timeout),
 	KUNIT_CASE(sabul_timeout_in_flight),
 	KUNIT_CASE(sabul_narrower_path),

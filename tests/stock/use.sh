@@ -1,8 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# use.sh DIRECTORY: the examples of docs/use.md, which are in DIRECTORY, built; run as root
-# in a guest (by tests/stock.py) whose /lib/modules holds our modules.  KTAP.
+# use.sh DIRECTORY: the examples of docs/use.md, which are in DIRECTORY, built; before them
+# what `make install` wrote for the next boot.  Run as root in a guest (by tests/stock.py)
+# whose /lib/modules holds our modules, all of which are to be loaded at boot, ltcp to be the
+# default and allowed.  KTAP.
 #
 # shellcheck disable=SC2317 # functions that result() calls by name
 #
@@ -16,6 +18,22 @@ trace=/sys/kernel/tracing
 
 client() {
 	timeout 120 ip netns exec client "$@"
+}
+
+# The services that read those files at boot, in their order.
+next_boot() {
+	/lib/systemd/systemd-modules-load || die "modules are not loaded"
+	/lib/systemd/systemd-sysctl || die "sysctls are not set"
+	for file in /lib/modules/*/updates/longfat/*.ko; do
+		module=$(basename "$file" .ko)
+		[ -d "/sys/module/$module" ] || die "$module is not loaded"
+	done
+	said=$(sysctl -n net.ipv4.tcp_congestion_control)
+	[ "$said" = ltcp ] || die "the default is $said"
+	said=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+	[ "$said" = "reno cubic ltcp" ] || die "allowed is: $said"
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="reno cubic"
 }
 
 # What COMMAND sends from the client to port $1, or what is sent from there, is ltcp's.
@@ -143,6 +161,28 @@ s = socket.create_connection((sys.argv[1], 9000))
 print(s.getsockopt(6, 13, 16).rstrip(b"\0").decode())
 s.setsockopt(6, 13, b"reno")'
 
+# The words that docs/observe.md explains; as a diagnostic, the output that it shows.
+words="cwnd:[0-9]+ ssthresh:[0-9]+ unacked:[0-9]+ retrans:[0-9]+/[0-9]+ rtt:[0-9./]+
+minrtt:[0-9.]+ pacing_rate delivery_rate send busy:[0-9]+ms"
+observed() {
+	ip netns exec client tc qdisc add dev eth0 root netem delay 20ms loss 0.2%
+	python=$(command -v python3)
+	client "$python" send.py "$server" 9000 ltcp </dev/zero >/dev/null 2>&1 &
+	for _ in $(seq 100); do
+		client ss -tin dport = :9000 >"$tmp/ss"
+		missing=
+		for word in $words; do
+			grep -qE "[[:space:]]$word" "$tmp/ss" || missing="$missing $word"
+		done
+		[ -n "$missing" ] || break
+		sleep 0.2
+	done
+	kill $!
+	ip netns exec client tc qdisc delete dev eth0 root
+	[ -z "$missing" ] || die "ss does not say$missing: $(cat "$tmp/ss")"
+	sed 's/^/# /' "$tmp/ss" >&3
+}
+
 route() {
 	client sh -eu route.sh || die "route.sh failed"
 	client ip route show | grep "congctl ltcp" || die "$(client ip route show)"
@@ -180,8 +220,9 @@ namespaces() {
 }
 
 echo "KTAP version 1"
-echo "1..10"
-modprobe tcp_ltcp
+echo "1..12"
+exec 3>&1
+result "the next boot" next_boot
 echo 1 >"$trace/events/longfat/enable"
 head -c 2000000 /dev/urandom >file
 chmod 644 file
@@ -205,6 +246,7 @@ result "curl" upload
 result "nginx" download
 result "ssh and rsync" over_ssh
 result "allowed" allowed
+result "ss" observed
 result "a route" route
 result "namespaces" namespaces
 exit $failed

@@ -8,8 +8,19 @@ from statistics import mean
 
 import pytest
 
-from figures import by_case, composite, cwhstcp, kept
+from figures import by_case, composite, cwhstcp, kept, sabul
 from lab.result import Json
+
+
+def five_seeds(name: str) -> list[Json]:
+    """The runs of a scenario file, five seeds of each of its scenarios."""
+    runs = kept(name)
+    scenarios = {run["scenario"]["name"] for run in runs}
+    for one in scenarios:
+        seeds = sorted(run["seed"] for run in runs if run["scenario"]["name"] == one)
+        assert seeds == [1, 2, 3, 4, 5], one
+    return runs
+
 
 # --- gHSTCP
 
@@ -227,16 +238,6 @@ def test_cwhstcp_bursts(name: str) -> None:
 # --- Composite
 
 
-def composite_runs(name: str) -> list[Json]:
-    """The runs of a scenario file, five seeds of each of its scenarios."""
-    runs = kept(name)
-    scenarios = {run["scenario"]["name"] for run in runs}
-    for one in scenarios:
-        seeds = sorted(run["seed"] for run in runs if run["scenario"]["name"] == one)
-        assert seeds == [1, 2, 3, 4, 5], one
-    return runs
-
-
 def observed(runs: list[Json], what: str) -> float:
     """Mean of what was observed."""
     return float(mean(run["observed"][what] for run in runs))
@@ -255,7 +256,7 @@ def observed(runs: list[Json], what: str) -> float:
 )
 def test_composite_share(name: str, buffer: str, n: int) -> None:
     """Hypothesis 1: within three percentage points of N / (N + 16) beside Reno senders."""
-    composite_runs(f"composite-share-{name}")
+    five_seeds(f"composite-share-{name}")
     runs = composite.shares(f"composite-share-{name}")["reno", buffer, n]
     assert observed(runs, "share") == pytest.approx(n / (n + 16), abs=0.03)
 
@@ -264,7 +265,7 @@ def test_composite_share(name: str, buffer: str, n: int) -> None:
 @pytest.mark.parametrize(("name", "buffer"), [("10m", "250 packets"), ("100m", "1 BDP")])
 def test_composite_share_beside_cubic(name: str, buffer: str, n: int) -> None:
     """What N Reno connections get beside Cubic senders, within three and a half points."""
-    composite_runs("composite-share-connections")
+    five_seeds("composite-share-connections")
     pair = [
         composite.shares(f"composite-share-{of}")["cubic", buffer, n]
         for of in (name, "connections")
@@ -276,7 +277,7 @@ def test_composite_share_beside_cubic(name: str, buffer: str, n: int) -> None:
 def composite_pairs(name: str) -> dict[int, tuple[list[Json], list[Json]]]:
     """N -> (runs of a composite, runs of N connections in its place)."""
     runs = by_case(name)
-    composite_runs(name)
+    five_seeds(name)
     return {n: (runs[f"composite-{n}"], runs[f"parallel-{n}"]) for n in (1, 4, 8, 16, 32)}
 
 
@@ -322,7 +323,7 @@ def test_composite_replaces_connections(name: str) -> None:
 def test_composite_transfers_a_gigabyte(rate: int) -> None:
     """Not later than N connections that carry a part each, which is no less goodput; no more
     loss."""
-    composite_runs("composite-transfer")
+    five_seeds("composite-transfer")
     runs = composite.transfers()
     for n in (8, 16, 32):
         pair = [runs[f"{rate} Mbit/s", f"{who}-{n}"] for who in ("composite", "parallel")]
@@ -335,7 +336,7 @@ def test_composite_transfers_a_gigabyte(rate: int) -> None:
 def test_composite_does_not_flood() -> None:
     """Figs. 7 to 12: no peak above 1.5 times the mean, no step longer than two round trips, as far
     as samples of 20 ms can tell where a round trip has 90 ms and a queue."""
-    runs = composite_runs("composite-flood")
+    runs = five_seeds("composite-flood")
     assert {run["flows"][0]["cc"] for run in runs} == {"reno", "composite-8", "composite-32"}
     for run in runs:
         if run["flows"][0]["cc"] != "reno":
@@ -345,7 +346,7 @@ def test_composite_does_not_flood() -> None:
 
 def test_composite_of_one_stream_is_reno() -> None:
     """Mean and largest window within 5 %, the least within 10 %."""
-    composite_runs("composite-one")
+    five_seeds("composite-one")
     ours, reno = (
         [run["observed"]["windows"] for run in by_case("composite-one")[case]]
         for case in ("composite", "reno")
@@ -358,7 +359,7 @@ def test_composite_of_one_stream_is_reno() -> None:
 def test_composite_pacing() -> None:
     """With the default the share is N's.  Few streams without any rate above a window per round
     trip have less than theirs; far more of it changes little."""
-    composite_runs("composite-pacing")
+    five_seeds("composite-pacing")
     runs = composite.paced()
     assert len(runs) == 12
     for (_, above, n), some in runs.items():
@@ -369,3 +370,39 @@ def test_composite_pacing() -> None:
             assert share == pytest.approx(due, abs=0.04)
         elif n == 8:
             assert share < due - 0.05
+
+
+# --- SABUL
+
+
+def percent(runs: list[Json]) -> float:
+    """Mean utilisation."""
+    return 100 * mean(run["summary"]["utilisation"] for run in runs)
+
+
+def lost(runs: list[Json]) -> float:
+    """Mean loss."""
+    return float(mean(run["summary"]["loss"] for run in runs))
+
+
+@pytest.mark.parametrize("name", sabul.FIG2.values())
+def test_sabul_whatever_the_rtt(name: str) -> None:
+    """Fig. 2: at least 92 % at every RTT, at most four points apart; by the paper's law it is
+    less, the longer the RTT."""
+    five_seeds(name)
+    used: dict[str, list[float]] = {case: [] for case in sabul.WHO}
+    for (case, _), runs in sabul.by_rtt(name).items():
+        used[case].append(percent(runs))
+    assert all(len(found) == 5 for found in used.values())
+    assert min(used["sabul"]) >= 92 and max(used["sabul"]) - min(used["sabul"]) <= 4
+    assert used["paper"] == sorted(used["paper"], reverse=True) and used["paper"][-1] < 50
+
+
+def test_sabul_two_flows() -> None:
+    """Fig. 3: Jain's index of each run, not the mean, over the last half."""
+    runs = five_seeds("sabul-fig3")
+    assert len(runs) == 35
+    for run in runs:
+        assert run["summary"]["jain"] >= 0.98
+        assert run["observed"]["convergence_s"] <= 45
+        assert run["summary"]["utilisation"] >= 0.98 and run["summary"]["loss"] < 0.01
