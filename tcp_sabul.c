@@ -82,7 +82,6 @@
  *     net.ipv4.tcp_slow_start_after_idle is.
  *  7. Several T may pass between two acknowledgments: what was lost is answered
  *     once, and without loss the growth of each is made up for, of eight at most.
- *     What is counted of the next one must be half a T at least.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
  *     above alpha, once for each round trip; the rate does not grow in an interval
@@ -631,8 +630,7 @@ static void sabul_by_rate(struct sock *sk)
 	}
 	if (unlikely(tp->lost != ca->fresh))
 		sabul_fast(sk);
-	/* What the last one had of this interval's time is not counted twice. */
-	if (likely(us < t_us || now - ca->count_us < t_us / 2))
+	if (likely(us < t_us))
 		return;
 	n = us / t_us;
 	sabul_update(sk, n);

@@ -674,25 +674,6 @@ static void sabul_overflow_reordered(struct kunit *test)
 	KUNIT_EXPECT_GT(test, ca->delta, was);
 }
 
-/* An interval of which the one before had nearly all: its few packets say nothing. */
-static void sabul_interval_short(struct kunit *test)
-{
-	struct tcp_sock *tp = sabul_test_sock(test, 100);
-	struct sabul *ca = sabul_of(tp);
-	u64 was;
-
-	sabul_test_rate(tp, 120000);
-	sabul_test_ack(tp, 2 * SABUL_T - 100, 300, 0, tp->delivered - 1);
-	was = ca->delta;
-	sabul_test_ack(tp, 200, 2, 3, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, was);
-	/* They count with the rest of it: 3 of 165. */
-	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, was + sabul_ns(2000) +
-				       sabul_share(was, 125, sabul_ratio(3, 165) -
-						   sabul_alpha(ca))), 5ULL);
-}
-
 /*
  * Acknowledgments that come in clumps of 21 ms: what is left of T is not held against
  * the rate.
@@ -1526,7 +1507,6 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
 	KUNIT_CASE(sabul_interval_several),
 	KUNIT_CASE(sabul_interval_clumps),
-	KUNIT_CASE(sabul_interval_short),
 	KUNIT_CASE(sabul_interval_unused),
 	KUNIT_CASE(sabul_interval_trickle),
 	KUNIT_CASE(sabul_interval_alpha),
