@@ -73,7 +73,8 @@ def answers(events: list[Json], after: float) -> list[Json]:
 
 def intervals(run: Json) -> Json:
     """Of a traced flow: delta (us) each 0.1 s for SHOWN seconds, how often an overflow was
-    answered in a minute, and the mean loss ratio of the intervals that were."""
+    answered in a minute, and the mean loss ratio (1 at most, as the module has it) of the intervals
+    that were."""
     events = run["flows"][0]["connections"][0]["events"]
     found = answers(events, warm(run))
     if not found:
@@ -83,7 +84,7 @@ def intervals(run: Json) -> Json:
         while at + 1 < len(events) and events[at + 1]["t"] <= warm(run) + i / 10:
             at += 1
         shown.append(round(events[at]["interval_q10"] / 1024e3, 4))
-    lost = [e["lost"] / e["sent"] for e in found if e["sent"]]
+    lost = [min(e["lost"] / e["sent"], 1.0) for e in found if e["sent"]]
     measured = run["scenario"]["duration"] - warm(run)
     return {
         "interval_us": shown,
