@@ -689,7 +689,8 @@ static void sabul_leave(struct sock *sk, bool lost)
 static void sabul_unused_window(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), used = max(tp->snd_cwnd_used, (u32)TCP_INIT_CWND);
+	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 used = max_t(u32, tp->snd_cwnd_used, TCP_INIT_CWND);
 
 	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle) ||
 	    (s32)(tcp_jiffies32 - tp->snd_cwnd_stamp) < (s32)inet_csk(sk)->icsk_rto)

@@ -41,8 +41,16 @@ _GUEST = (
 # What builds and checks Debian packages.
 _PACKAGES = ("debhelper", "dh-dkms", "dkms", "lintian", "python3-venv")
 # The programs of docs/observe.md and docs/use.md; systemd's load modules and set sysctls at boot.
-_USE = ("bpftrace", "curl", "golang-go", "libc6-dev", "nginx-light", "openssh-server", "rsync")
-_USE += ("systemd",)
+_USE = (
+    "bpftrace",
+    "curl",
+    "golang-go",
+    "libc6-dev",
+    "nginx-light",
+    "openssh-server",
+    "rsync",
+    "systemd",
+)
 
 # Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.  A name
 # may end in an architecture: "-i386" for the 32-bit build (the last Debian with its kernel).

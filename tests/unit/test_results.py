@@ -377,12 +377,7 @@ def test_composite_pacing() -> None:
 
 def percent(runs: list[Json]) -> float:
     """Mean utilisation."""
-    return 100 * mean(run["summary"]["utilisation"] for run in runs)
-
-
-def lost(runs: list[Json]) -> float:
-    """Mean loss."""
-    return float(mean(run["summary"]["loss"] for run in runs))
+    return float(100 * mean(run["summary"]["utilisation"] for run in runs))
 
 
 @pytest.mark.parametrize("name", sabul.FIG2.values())
@@ -437,4 +432,3 @@ def test_sabul_mean_throughput() -> None:
     for case, runs in by_case("sabul-fig1").items():
         if not case.endswith(("paper", "shallow")):
             assert percent(runs) >= 100 * sabul.equation16(runs[0]), case
-
