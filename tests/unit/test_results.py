@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from figures import by_case, composite, cwhstcp, kept, sabul
+from figures import by_case, composite, cwhstcp, grouped, kept, sabul
 from lab.result import Json
 
 
@@ -432,3 +432,24 @@ def test_sabul_mean_throughput() -> None:
     for case, runs in by_case("sabul-fig1").items():
         if not case.endswith(("paper", "shallow")):
             assert percent(runs) >= 100 * sabul.equation16(runs[0]), case
+
+
+def test_sabul_queue() -> None:
+    """It loses much more than Cubic, a hundredth at most, and has less of a queue; bbr's does not
+    grow with the buffer."""
+    five_seeds("sabul-queue")
+    groups = grouped("sabul-queue", sabul.path)
+    for (rate, rtt, buffer, cc), runs in groups.items():
+        queue, loss = (
+            mean(float(value) for value in values)
+            for values in (
+                [run["summary"]["queue_delay_ms"]["mean"] for run in runs],
+                [run["summary"]["loss"] for run in runs],
+            )
+        )
+        if cc == "sabul":
+            cubic = groups[rate, rtt, buffer, "cubic"]
+            assert 50 * mean(run["summary"]["loss"] for run in cubic) < loss < 0.01
+            assert queue < mean(run["summary"]["queue_delay_ms"]["mean"] for run in cubic)
+        elif cc == "bbr":
+            assert queue < 5 and loss == 0
