@@ -404,12 +404,13 @@ def slow() -> str:
             WHO[who],
             _loss(runs),
             plus(_column(runs, "jain"), 2),
+            f"{min(_column(runs, 'jain')):.2f}",
             _used(runs),
             plus([run["summary"]["queue_delay_ms"]["mean"] for run in runs], 0),
         ]
         for (_, who), runs in sorted(groups.items())
     ]
-    return markdown(["link", "", "loss", "Jain", "total, %", "queue, ms, mean"], rows)
+    return markdown(["link", "", "loss", "Jain", "least", "total, %", "queue, ms, mean"], rows)
 
 
 PARTS = {
