@@ -265,7 +265,10 @@ while read -r module algorithm case <&9; do
 	load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
 		result "$algorithm: $case" "$case"
 		;;
-	bpftrace) result "$algorithm: $case" scripts decrease "${module#tcp_}.bt" ;;
+	bpftrace)
+		# What a first loss is: a decrease, or the end of sabul's slow start.
+		result "$algorithm: $case" scripts "decrease\|rate" "${module#tcp_}.bt"
+		;;
 	bpftrace_any)
 		result "$algorithm: $case" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt
 		;;
