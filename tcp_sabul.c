@@ -655,7 +655,6 @@ static void sabul_leave(struct sock *sk, bool lost)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-
 	u64 delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 
 	/* The window was twice what was delivered, at most. */

@@ -107,6 +107,22 @@ static void sabul_test_interval(struct tcp_sock *tp, u32 lost)
 		       tp->delivered - 1);
 }
 
+/* Losses of @n intervals, @lost each, are answered already; those of the next are not. */
+static void sabul_test_held(struct kunit *test, struct tcp_sock *tp, u32 n,
+			    u32 lost)
+{
+	struct sabul *ca = sabul_of(tp);
+	u64 was = ca->delta;
+	u32 i;
+
+	for (i = 1; i <= n; i++) {
+		sabul_test_interval(tp, lost);
+		KUNIT_EXPECT_EQ_MSG(test, ca->delta, was, "interval %u", i);
+	}
+	sabul_test_interval(tp, lost);
+	KUNIT_EXPECT_GT(test, ca->delta, was);
+}
+
 /* What must be true whatever happened. */
 static void sabul_audit(struct kunit *test, struct tcp_sock *tp,
 			const char *when)
@@ -524,19 +540,10 @@ static void sabul_overflow_once(struct kunit *test)
 static void sabul_overflow_rest(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
-	struct sabul *ca = sabul_of(tp);
-	u64 once;
-	u32 i;
 
 	sabul_test_rate(tp, 120000);
 	sabul_test_interval(tp, 5);
-	once = ca->delta;
-	for (i = 1; i < 10; i++) {
-		sabul_test_interval(tp, 5);
-		KUNIT_EXPECT_EQ_MSG(test, ca->delta, once, "interval %u", i);
-	}
-	sabul_test_interval(tp, 5);
-	KUNIT_EXPECT_GT(test, ca->delta, once);
+	sabul_test_held(test, tp, 9, 5);
 }
 
 /* An answer that does not help is followed by a stronger one, to a sixth of delta. */
@@ -654,9 +661,6 @@ static void sabul_overflow_fast(struct kunit *test)
 static void sabul_overflow_reordered(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
-	struct sabul *ca = sabul_of(tp);
-	u32 i;
-	u64 was;
 
 	tp->srtt_us = 300000 << 3;
 	minmax_reset(&tp->rtt_min, tcp_jiffies32, 300000);
@@ -664,14 +668,8 @@ static void sabul_overflow_reordered(struct kunit *test)
 	tp->reord_seen = 1;
 	sabul_test_rate(tp, 120000);
 	sabul_test_interval(tp, 7);
-	was = ca->delta;
 	/* One round trip and half of another, in T: 22.5. */
-	for (i = 1; i < 23; i++) {
-		sabul_test_interval(tp, 1);
-		KUNIT_EXPECT_EQ_MSG(test, ca->delta, was, "%u", i);
-	}
-	sabul_test_interval(tp, 1);
-	KUNIT_EXPECT_GT(test, ca->delta, was);
+	sabul_test_held(test, tp, 22, 1);
 }
 
 /*

@@ -267,7 +267,7 @@ while read -r module algorithm case <&9; do
 		;;
 	bpftrace)
 		# What a first loss is: a decrease, or the end of sabul's slow start.
-		result "$algorithm: $case" scripts "decrease\|rate" "${module#tcp_}.bt"
+		result "$algorithm: $case" scripts "decrease\| rate " "${module#tcp_}.bt"
 		;;
 	bpftrace_any)
 		result "$algorithm: $case" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt

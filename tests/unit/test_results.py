@@ -380,6 +380,16 @@ def percent(runs: list[Json]) -> float:
     return float(100 * mean(run["summary"]["utilisation"] for run in runs))
 
 
+def lost(runs: list[Json]) -> float:
+    """Mean loss."""
+    return float(mean(run["summary"]["loss"] for run in runs))
+
+
+def queued(runs: list[Json]) -> float:
+    """Mean queue, ms."""
+    return float(mean(run["summary"]["queue_delay_ms"]["mean"] for run in runs))
+
+
 @pytest.mark.parametrize("name", sabul.FIG2.values())
 def test_sabul_whatever_the_rtt(name: str) -> None:
     """Fig. 2: at least 92 % at every RTT, at most four points apart; by the paper's law it is
@@ -440,16 +450,9 @@ def test_sabul_queue() -> None:
     five_seeds("sabul-queue")
     groups = grouped("sabul-queue", sabul.path)
     for (rate, rtt, buffer, cc), runs in groups.items():
-        queue, loss = (
-            mean(float(value) for value in values)
-            for values in (
-                [run["summary"]["queue_delay_ms"]["mean"] for run in runs],
-                [run["summary"]["loss"] for run in runs],
-            )
-        )
         if cc == "sabul":
             cubic = groups[rate, rtt, buffer, "cubic"]
-            assert 50 * mean(run["summary"]["loss"] for run in cubic) < loss < 0.01
-            assert queue < mean(run["summary"]["queue_delay_ms"]["mean"] for run in cubic)
+            assert 50 * lost(cubic) < lost(runs) < 0.01
+            assert queued(runs) < queued(cubic)
         elif cc == "bbr":
-            assert queue < 5 and loss == 0
+            assert queued(runs) < 5 and lost(runs) == 0
