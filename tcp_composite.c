@@ -87,7 +87,8 @@
  *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
  *     that backed off does not grow until its round trip is over.
  *  4. The window grows up to W and no further.  It begins as N initial windows; the
- *     thesis never has less.  After idle it restarts from one.
+ *     thesis never has less.  After idle it restarts from one, and what is not used
+ *     shrinks as a Reno sender's.
  *  5. A stream with two packets goes on with one after a loss.  One with one packet
  *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
  *     before it had two packets: what timeouts are to such a sender.  So W has no
@@ -105,7 +106,7 @@
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * Parameters are taken when a connection starts (or selects one of the names) and
- * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
+ * hold for its life.  N > 1 takes N times 32 bytes and 168 more of memory for each
  * connection, at most 4096 as kmalloc() rounds up; without it there is one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
@@ -137,7 +138,7 @@ enum composite_reason {
 	COMPOSITE_ABSORBED,	/* this stream had, in this round trip */
 	COMPOSITE_SEVERE,	/* this stream collapsed, by timeout */
 	COMPOSITE_UNDO,		/* the streams that backed off did so in vain */
-	COMPOSITE_IDLE,		/* sending again after a pause */
+	COMPOSITE_IDLE,		/* sending after a pause, or a part was not used */
 };
 
 #define LF_TRACE_NAME		composite
@@ -208,9 +209,19 @@ struct composite_stream {
 	u8	silent;		/* turns to sit out */
 };
 
+/* What composite_rate() depends on. */
+struct composite_pace {
+	u32	window;		/* packets */
+	u32	mss;		/* bytes */
+	u32	srtt_us;	/* as in struct tcp_sock, us << 3 */
+	u32	percent;	/* of a window per round trip */
+};
+
 /* The streams of one connection and who gets an event. */
 struct composite_book {
 	struct rnd_state rnd;
+	u64	rate;		/* composite_rate(), when it was last asked */
+	struct composite_pace pace;	/*   for this */
 	/* the streams in the order in which they were last chosen */
 	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
 	struct composite_stream streams[];
@@ -251,18 +262,11 @@ struct composite {
 
 /* What a stream does in congestion avoidance; slow start is everyone's. */
 struct composite_rules {
-	/* growth that holds at window @w, and up to where */
+	/* growth that holds at window @w, and up to where; NULL: Reno's anywhere */
 	void	(*rule)(struct lf_hstcp *rule, u32 w);
 	/* window after a loss event at window @w, >= 2 */
 	u32	(*decrease)(u32 w);
 };
-
-static void composite_reno_rule(struct lf_hstcp *rule, u32 w)
-{
-	rule->floor = 0;
-	rule->stop = U32_MAX;
-	rule->a = LF_RATE_ONE;
-}
 
 static u32 composite_reno_decrease(u32 w)
 {
@@ -270,26 +274,36 @@ static u32 composite_reno_decrease(u32 w)
 }
 
 static const struct composite_rules composite_rules[] = {
-	[COMPOSITE_RENO] = { composite_reno_rule, composite_reno_decrease },
+	[COMPOSITE_RENO] = { NULL, composite_reno_decrease },
 	[COMPOSITE_HSTCP] = { lf_hstcp_rule, lf_hstcp_decrease },
 };
+
+/* In congestion avoidance, where growth depends on the window. */
+static noinline void composite_grow_by(const struct composite_rules *algorithm,
+				       struct composite_stream *s, u32 n)
+{
+	struct lf_hstcp rule;
+
+	while (n) {
+		algorithm->rule(&rule, s->cwnd);
+		n = lf_grow(&s->cwnd, &s->credit, n, rule.a, rule.stop);
+	}
+}
 
 /* Let stream @s have @n successes.  Below 2 packets it is in slow start. */
 static void composite_grow(const struct composite_rules *algorithm,
 			   struct composite_stream *s, u32 n)
 {
-	struct lf_hstcp rule;
-
 	if (s->cwnd < s->ssthresh) {
 		u32 slow = min(n, s->ssthresh - s->cwnd);
 
 		s->cwnd += slow;
 		n -= slow;
 	}
-	while (n) {
-		algorithm->rule(&rule, s->cwnd);
-		n = lf_grow(&s->cwnd, &s->credit, n, rule.a, rule.stop);
-	}
+	if (likely(!algorithm->rule))
+		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
+	else
+		composite_grow_by(algorithm, s, n);
 }
 
 /* --- distribution -------------------------------------------------------- */
@@ -302,11 +316,21 @@ static u32 composite_below(struct rnd_state *rnd, u32 n)
 
 /*
  * Who holds ticket @u, where the r-th has r of them: the r for which
- * r (r - 1) / 2 <= u < r (r + 1) / 2.
+ * r (r - 1) / 2 <= u < r (r + 1) / 2.  N streams look at the first N (N + 1) / 2.
  */
+static u8 composite_ranks[COMPOSITE_MAX * (COMPOSITE_MAX + 1) / 2] __read_mostly;
+
 static u32 composite_rank(u32 u)
 {
-	return (1 + int_sqrt(1 + 8 * u)) / 2;
+	return composite_ranks[u];
+}
+
+static void composite_fill_ranks(void)
+{
+	u32 r;
+
+	for (r = 1; r <= COMPOSITE_MAX; r++)
+		memset(composite_ranks + r * (r - 1) / 2, r, r);
 }
 
 /* Position @at of @order is chosen: it goes to the end.  n <= 64 bytes move. */
@@ -550,22 +574,41 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
 }
 
-/* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
+static u64 composite_rate_for(const struct composite_pace *p)
+{
+	u64 rate = lf_window_rate(p->window, p->mss, p->srtt_us);
+
+	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
+	return div_u64(min_t(u64, rate, BIT_ULL(40)) * p->percent, 100);
+}
+
+/*
+ * Mean rate at which the window leaves, bytes per second; 0: no RTT is known.  It is
+ * asked with each acknowledgment and again for the burst that follows it.
+ */
 static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), percent = ca->pacing;
-	u64 rate;
+	u32 cwnd = tcp_snd_cwnd(tp);
+	struct composite_pace p = {
+		.window = max(cwnd, tp->packets_out),
+		.mss = tp->mss_cache,
+		.srtt_us = tp->srtt_us,
+		.percent = ca->pacing,
+	};
 
-	if (!tp->srtt_us)
+	if (!p.srtt_us)
 		return 0;
 	if (2 * ca->slow > ca->n || cwnd < ca->sum / 2)
-		percent = composite_slow_pacing;
-	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
-			      tp->srtt_us);
-	/* 2^40 bytes/s are enough, and leave room for @pacing and for a gap. */
-	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
+		p.percent = composite_slow_pacing;
+	if (!ca->book)
+		return composite_rate_for(&p);
+	if (memcmp(&p, &ca->book->pace, sizeof(p))) {
+		ca->book->pace = p;
+		ca->book->rate = composite_rate_for(&p);
+	}
+	return ca->book->rate;
 }
 
 static void composite_pace(struct sock *sk)
@@ -597,11 +640,23 @@ static unsigned long composite_gap_rate(u64 rate, u32 gap)
 	return min_t(u64, div_u64(rate * COMPOSITE_GAP_ONE, gap), ~0UL - 1);
 }
 
-/* A burst of one of @n connections that send @rate together, packets. */
+/*
+ * A burst of one of @n connections that send @rate together, packets.  Most paths
+ * have the least, and need no division.
+ */
 static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
 {
-	return clamp_t(u64, div_u64(rate >> LF_PACING_SHIFT, n * mss),
-		       composite_burst, U16_MAX);
+	u64 bytes = rate >> LF_PACING_SHIFT;
+
+	if (bytes < (u64)(composite_burst + 1) * n * mss)
+		return composite_burst;
+	return min_t(u64, div_u64(bytes, n * mss), U16_MAX);
+}
+
+/* How often a gap of 2 .. COMPOSITE_GAP_ONE doubles up to one as long as the mean. */
+static u32 composite_doublings(u32 gap)
+{
+	return ilog2(COMPOSITE_GAP_ONE) - fls(gap - 1);
 }
 
 /*
@@ -632,7 +687,7 @@ static u32 composite_spread(struct sock *sk, u32 least)
 		ca->shift_before = READ_ONCE(sk->sk_pacing_shift);
 	ca->shift = ca->shift_before;
 	if (gap < COMPOSITE_GAP_ONE)
-		ca->shift += ilog2(COMPOSITE_GAP_ONE / gap);
+		ca->shift += composite_doublings(gap);
 	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
 	return ca->burst;
 }
@@ -722,15 +777,6 @@ static bool composite_fresh(const struct sock *sk)
 	return tcp_sk(sk)->data_segs_out <= tcp_sk(sk)->syn_data;
 }
 
-/* The initial window of this path, packets. */
-static u32 composite_initial(struct sock *sk)
-{
-	const struct dst_entry *dst = __sk_dst_get(sk);
-	u32 w = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
-
-	return w ? w : TCP_INIT_CWND;
-}
-
 /* Begin with @n streams in @book, or one without; they share the window. */
 static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 {
@@ -743,7 +789,7 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->n = book ? n : 1;
 	/* Each stream has an initial window; without an RTT there is no pacing. */
 	if (composite_fresh(sk) && tp->srtt_us) {
-		w = min3(w, composite_initial(sk), (u32)S32_MAX / ca->n) * ca->n;
+		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
 		composite_set_window(sk, w);
 	}
 	ca->deal = lf_param(deal);
@@ -801,9 +847,45 @@ static void composite_release(struct sock *sk)
 		WRITE_ONCE(sk->sk_pacing_shift, ca->shift_before);
 	if (ca->book && composite_fresh(sk))
 		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
-					     composite_initial(sk)));
+					     lf_initial_window(sk)));
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
+}
+
+/*
+ * Not all of the window is used, or none is: the streams keep @part of @whole of
+ * theirs, but for an initial window, and remember three quarters.  Together @w.
+ */
+static void composite_shrink(struct sock *sk, u32 part, u32 whole, u32 w)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp), initial = lf_initial_window(sk), i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+		u32 least = initial / ca->n + (i < initial % ca->n);
+
+		composite_take(ca, s);
+		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
+		s->cwnd = max_t(u32, div_u64((u64)s->cwnd * part, whole),
+				min(s->cwnd, max(least, 1U)));
+		composite_put(ca, s);
+	}
+	composite_set_window(sk, w);
+	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
+	ca->turn = 0;
+	composite_pace(sk);
+	composite_trace(sk, COMPOSITE_IDLE, ca->at);
+}
+
+/* The window is not what limits the sender. */
+static void composite_unused(struct sock *sk)
+{
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), w = lf_unused_window(sk);
+
+	if (w)
+		composite_shrink(sk, w, cwnd, w);
 }
 
 static void composite_control(struct sock *sk, const struct rate_sample *rs)
@@ -841,7 +923,9 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	composite_rested(ca);
 	if (composite_limited(sk, cwnd, lost))
 		composite_successes(sk, acked);
-	composite_set_window(sk, composite_window(ca, cwnd, acked, lost));
+	else
+		composite_unused(sk);
+	composite_set_window(sk, composite_window(ca, tcp_snd_cwnd(tp), acked, lost));
 	composite_pace(sk);
 }
 
@@ -925,30 +1009,16 @@ static u32 composite_undo_cwnd(struct sock *sk)
  */
 static void composite_restart(struct sock *sk)
 {
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves;
 	struct composite *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), halves, i;
 
 	if (!ca->n || composite_fresh(sk))
 		return;
 	halves = min(lf_idle(sk, &ca->restarted), 31U);
-	if (!halves)
-		return;
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-		u32 least = TCP_INIT_CWND / ca->n + (i < TCP_INIT_CWND % ca->n);
-
-		composite_take(ca, s);
-		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
-		s->cwnd = max(s->cwnd >> halves, min(s->cwnd, max(least, 1U)));
-		composite_put(ca, s);
-	}
-	composite_set_window(sk, max_t(u32, cwnd >> halves,
-				       min_t(u32, cwnd, TCP_INIT_CWND)));
-	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
-	ca->turn = 0;
-	composite_pace(sk);
-	composite_trace(sk, COMPOSITE_IDLE, ca->at);
+	if (halves)
+		composite_shrink(sk, 1, BIT(halves),
+				 max(cwnd >> halves,
+				     min(cwnd, lf_initial_window(sk))));
 }
 
 /* Comes before each transmission. */
@@ -956,7 +1026,9 @@ static u32 composite_min_tso_segs(struct sock *sk)
 {
 	u32 least = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 
-	composite_restart(sk);
+	/* With packets in flight there was no pause. */
+	if (!tcp_sk(sk)->packets_out)
+		composite_restart(sk);
 	return composite_spread(sk, least);
 }
 
@@ -1000,7 +1072,9 @@ static int __init composite_register(void)
 
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
+	BUILD_BUG_ON(sizeof(struct composite_book) != 168);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
+	composite_fill_ranks();
 	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {
 		struct tcp_congestion_ops ops = composite_hooks;
 

@@ -422,11 +422,11 @@ static u32 cwhstcp_min_tso_segs(struct sock *sk)
 
 	if (ca->pacing == CWHSTCP_OFF)
 		return segs;
-	k = min(ca->blocks, max(w, 1U));
-	block = cwhstcp_block(w, k);
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
 	    tcp_in_slow_start(tp) || !tp->srtt_us)
 		goto by_kernel;
+	k = min(ca->blocks, max(w, 1U));
+	block = cwhstcp_block(w, k);
 	if (ca->pacing == CWHSTCP_SMOOTH || block > lf_largest_burst(sk)) {
 		ca->block_full = 0;
 		rate = lf_window_rate(w, tp->mss_cache, tp->srtt_us);

@@ -325,8 +325,11 @@ static void ghstcp_restart(struct ghstcp *ca)
 	memset(&ca->window, 0, sizeof(ca->window));
 }
 
-/* A window is complete: what it adds to the cycle, and the mode it asks for. */
-static void ghstcp_window_end(struct sock *sk)
+/*
+ * A window is complete: what it adds to the cycle, and the mode it asks for.  Once in
+ * a round trip, so it is kept out of what each ACK runs through.
+ */
+static noinline void ghstcp_window_end(struct sock *sk)
 {
 	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
 	struct ghstcp *ca = inet_csk_ca(sk);
@@ -401,7 +404,8 @@ static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 	/* Only congestion avoidance: elsewhere RTT says other things. */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
-		ghstcp_restart(ca);
+		if (ca->window.n)
+			ghstcp_restart(ca);
 		return;
 	}
 	if (sample->rtt_us <= 0)

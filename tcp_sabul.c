@@ -512,7 +512,8 @@ static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
 	u32 rto = clamp_t(u32, jiffies_to_msecs(inet_csk(sk)->icsk_rto), 1, U16_MAX);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	u64 slowest = sabul_interval(tp->srtt_us >> 3, TCP_INIT_CWND);
+	u64 slowest = sabul_interval(tp->srtt_us >> 3,
+				     lf_initial_window(sk));
 	u32 used, n;
 
 	ca->unused_ms = min_t(u32, ca->unused_ms + ms, U16_MAX);
@@ -681,25 +682,16 @@ static void sabul_leave(struct sock *sk, bool lost)
 	sabul_trace(sk, SABUL_RATE);
 }
 
-/*
- * A window that was not used for a timeout shrinks as RFC 2861 section 3 says.  The
- * kernel does so for those without ->cong_control, and keeps account for all.
- */
+/* In slow start: the window is not what limits the sender. */
 static void sabul_unused_window(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
-	u32 used = max_t(u32, tp->snd_cwnd_used, TCP_INIT_CWND);
+	u32 w = lf_unused_window(sk);
 
-	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle) ||
-	    (s32)(tcp_jiffies32 - tp->snd_cwnd_stamp) < (s32)inet_csk(sk)->icsk_rto)
+	if (!w)
 		return;
-	if (used < cwnd) {
-		tp->snd_ssthresh = tcp_current_ssthresh(sk);
-		sabul_set_window(sk, (cwnd + used) / 2);
-	}
-	tp->snd_cwnd_used = 0;
-	tp->snd_cwnd_stamp = tcp_jiffies32;
+	tp->snd_ssthresh = tcp_current_ssthresh(sk);
+	sabul_set_window(sk, w);
 }
 
 /* In slow start: an acknowledgment came. */
@@ -938,7 +930,7 @@ static void sabul_restart(struct sock *sk)
 		cwnd = sabul_window(sk);
 	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
 		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
-	sabul_set_window(sk, min_t(u32, cwnd, TCP_INIT_CWND));
+	sabul_set_window(sk, min(cwnd, lf_initial_window(sk)));
 	sabul_start(sk, SABUL_IDLE);
 }
 
@@ -959,7 +951,9 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 	const struct sabul *ca = inet_csk_ca(sk);
 	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 9);
 
-	sabul_restart(sk);
+	/* With packets in flight there was no pause. */
+	if (!tp->packets_out)
+		sabul_restart(sk);
 	if (ca->mode == SABUL_BY_RATE && tp->srtt_us)
 		sabul_pace(sk, sabul_bytes(ca, sabul_uneven(ca, random)));
 	return random >> 8 ? 1 :

@@ -1,14 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The restart after a pause, which the kernel leaves to those who have
- * ->cong_control.  It says that sending starts, CA_EVENT_TX_START, when the first
- * burst has its size already.  So lf_idle() is asked before each transmission, in
- * ->min_tso_segs, and for an MTU probe, which comes without that, with the event.
+ * What RFC 2861 does with a window that was not used, which the kernel leaves to
+ * those who have ->cong_control: the restart after a pause, and a window of which
+ * the application or the receiver uses a part only.
+ *
+ * The kernel says that sending starts, CA_EVENT_TX_START, when the first burst has its
+ * size already.  So lf_idle() is asked before each transmission, in ->min_tso_segs, and
+ * for an MTU probe, which comes without that, with the event.
  */
 #ifndef LONGFAT_IDLE_H
 #define LONGFAT_IDLE_H
 
 #include <net/tcp.h>
+
+/* The initial window of this path, packets: where RFC 2861 begins again. */
+static inline u32 lf_initial_window(struct sock *sk)
+{
+	const struct dst_entry *dst;
+	u32 w;
+
+	rcu_read_lock();
+	dst = __sk_dst_get(sk);
+	w = dst ? dst_metric(dst, RTAX_INITCWND) : 0;
+	rcu_read_unlock();
+	return w ? w : TCP_INIT_CWND;
+}
 
 /**
  * lf_idle - is a pause over that was longer than the retransmission timeout?
@@ -30,6 +46,34 @@ static inline u32 lf_idle(const struct sock *sk, u32 *restarted)
 		return 0;
 	*restarted = tp->lsndtime;
 	return idle / rto;
+}
+
+/**
+ * lf_unused_window - was a part of the window not used for a retransmission timeout?
+ * @sk: the sender, with an acknowledgment while the window is not what limits it
+ *
+ * RFC 2861 section 3, as tcp_cwnd_application_limited() has it; the account of what is
+ * used is the kernel's, which keeps it for all.  Another timeout begins.
+ *
+ * Return: the window to have now, packets: halfway to what was used, or to the
+ * initial window; 0 if it is to stay.
+ */
+static inline u32 lf_unused_window(struct sock *sk)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp), used;
+
+	if ((s32)(tcp_jiffies32 - tp->snd_cwnd_stamp) < (s32)inet_csk(sk)->icsk_rto ||
+	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
+		return 0;
+	tp->snd_cwnd_stamp = tcp_jiffies32;
+	/* Short of room to send from, or closed, it is limited by neither. */
+	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open || !sk->sk_socket ||
+	    test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		return 0;
+	used = max(tp->snd_cwnd_used, lf_initial_window(sk));
+	tp->snd_cwnd_used = 0;
+	return used < cwnd ? (cwnd + used) / 2 : 0;
 }
 
 #endif /* LONGFAT_IDLE_H */

@@ -896,6 +896,14 @@ static void composite_paced(struct kunit *test)
 	tcp_snd_cwnd_set(tp, 40);
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1158400UL);
+	/* As asked for before, but for the packets' size, and for the RTT. */
+	tp->mss_cache = 724;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 579200UL);
+	tp->srtt_us *= 2;
+	composite_pace(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
+	tp->mss_cache = 1448;
 	composite_of(tp)->pacing = 1000;
 	for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 10, 2)) {
 		for (rtt = 1; rtt < U32_MAX / 16; rtt *= 10) {
@@ -968,12 +976,23 @@ static void composite_bursts(struct kunit *test)
 	struct tcp_sock *one = composite_test_streams(test, 100, 1,
 						      COMPOSITE_LOTTERY);
 	struct sock *sk = (struct sock *)tp;
+	u32 n, gap;
 
 	KUNIT_EXPECT_EQ(test, composite_burst_for(0, 64, 1448), 3U);
 	/* 1 Gbit/s among 4: 30518 bytes in 1/1024 s. */
 	KUNIT_EXPECT_EQ(test, composite_burst_for(125000000, 4, 1448), 21U);
 	KUNIT_EXPECT_EQ(test, composite_burst_for(125000000, 64, 1448), 3U);
 	KUNIT_EXPECT_EQ(test, composite_burst_for(BIT_ULL(44), 1, 536), 65535U);
+	/* From three to four packets. */
+	for (n = 1; n <= 64; n++) {
+		u64 four = 4ULL * n * 1448 << LF_PACING_SHIFT;
+
+		KUNIT_EXPECT_EQ(test, composite_burst_for(four - 1, n, 1448), 3U);
+		KUNIT_EXPECT_EQ(test, composite_burst_for(four, n, 1448), 4U);
+	}
+	for (gap = 2; gap <= COMPOSITE_GAP_ONE; gap++)
+		KUNIT_ASSERT_EQ(test, composite_doublings(gap),
+				(u32)ilog2(COMPOSITE_GAP_ONE / gap));
 
 	sk->sk_gso_max_segs = 44;
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 3U);
@@ -1186,6 +1205,17 @@ static void composite_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 80U);
 	KUNIT_EXPECT_GT(test, composite_of(tp)->sum, 45U);
 	composite_audit(test, tp, "switch");
+
+	/* What was delivered and lost before was another's. */
+	composite_release(sk);
+	tcp_snd_cwnd_set(tp, 100);
+	tp->delivered = 100000;
+	tp->lost = 1000;
+	composite_init(sk);
+	composite_test_ack(tp, 20, 0, tp->delivered);
+	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 104U);
+	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 100U);
+	composite_audit(test, tp, "another's");
 }
 
 /* No memory: the connection goes on, one stream with all of the window. */
@@ -1364,6 +1394,75 @@ static void composite_hook_idle(struct kunit *test)
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }
 
+/* A window of which the application or the receiver uses a part shrinks. */
+static void composite_hook_unused(struct kunit *test)
+{
+	u8 sysctl = init_net.ipv4.sysctl_tcp_slow_start_after_idle;
+	u32 which, i;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	for (which = 0; which < ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp = composite_test_sock(test, 6400, which);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+		struct socket socket = { .flags = 0 };
+
+		tp->is_cwnd_limited = 0;
+		tp->max_packets_out = 1;
+		tp->snd_cwnd_used = 1600;
+		/* Not for a timeout yet. */
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ + 2;
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		/* Closed, no room to send from, losses, pauses that are free. */
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		sk->sk_socket = NULL;
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		sk->sk_socket = &socket;
+		socket.flags = BIT(SOCK_NOSPACE);
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		socket.flags = 0;
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Disorder;
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+		/* Halfway to what was used, and the streams with it. */
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 4000U);
+		/* Each keeps whole packets: up to one less for each. */
+		KUNIT_EXPECT_LE(test, ca->sum, 4000U);
+		KUNIT_EXPECT_GT(test, ca->sum + ca->n, 4000U);
+		KUNIT_EXPECT_EQ(test, tp->snd_cwnd_used, 0U);
+		/* Once for a timeout; the window follows the streams. */
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_GE(test, tcp_snd_cwnd(tp), ca->sum);
+		KUNIT_EXPECT_GT(test, ca->sum + ca->n, 4000U);
+		composite_audit(test, tp, "a part is used");
+		/* Of one packet at a time nothing is left but an initial window. */
+		for (i = 0; i < 30; i++) {
+			tp->snd_cwnd_used = 1;
+			tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+			composite_test_ack(tp, 1, 0, tp->delivered);
+		}
+		KUNIT_EXPECT_LE(test, tcp_snd_cwnd(tp),
+				max_t(u32, ca->n, TCP_INIT_CWND + 1));
+		KUNIT_EXPECT_LE(test, ca->sum,
+				max_t(u32, ca->n, TCP_INIT_CWND) + ca->n);
+		composite_audit(test, tp, "a packet is used");
+		sk->sk_socket = NULL;
+	}
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
+}
+
 /* Larger packets, fewer of them. */
 static void composite_hook_mtu_probe(struct kunit *test)
 {
@@ -1394,9 +1493,11 @@ static void composite_hook_registered(struct kunit *test)
 	u32 i;
 
 	KUNIT_EXPECT_EQ(test, ARRAY_SIZE(composite_ops), ARRAY_SIZE(names));
-	for (i = 0; i < ARRAY_SIZE(names); i++)
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		lf_test_registered(test, &composite_ops[i], names[i],
 				   sizeof(struct composite));
+		lf_test_tx_start(test, &composite_ops[i]);
+	}
 }
 
 /* streams=0: one for each 8 ms, rounded, 1 to 64. */
@@ -1510,6 +1611,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_release),
 	KUNIT_CASE(composite_hook_limits),
 	KUNIT_CASE(composite_hook_idle),
+	KUNIT_CASE(composite_hook_unused),
 	KUNIT_CASE(composite_hook_mtu_probe),
 	KUNIT_CASE(composite_hook_get_info),
 	KUNIT_CASE(composite_hook_registered),

@@ -1641,6 +1641,7 @@ static void ghstcp_hook_get_info(struct kunit *test)
 static void ghstcp_hook_registered(struct kunit *test)
 {
 	lf_test_registered(test, &ghstcp, "ghstcp", sizeof(struct ghstcp));
+	lf_test_tx_start(test, &ghstcp);
 }
 
 /* The last trace event, and how many there were of each reason. */

@@ -1012,6 +1012,7 @@ static void ltcp_hook_get_info(struct kunit *test)
 static void ltcp_hook_registered(struct kunit *test)
 {
 	lf_test_registered(test, &ltcp, "ltcp", sizeof(struct ltcp));
+	lf_test_tx_start(test, &ltcp);
 }
 
 /* --- parameters ---------------------------------------------------------- */

@@ -1082,8 +1082,10 @@ static void sabul_start_unused(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 20000);
 	struct sock *sk = (struct sock *)tp;
+	struct socket socket = { .flags = 0 };
 	u32 i;
 
+	sk->sk_socket = &socket;
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 	tp->is_cwnd_limited = 0;
 	tp->max_packets_out = 1;
@@ -1117,6 +1119,7 @@ static void sabul_start_unused(struct kunit *test)
 	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1000U);
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	sk->sk_socket = NULL;
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -1431,6 +1434,7 @@ static void sabul_hook_get_info(struct kunit *test)
 static void sabul_hook_registered(struct kunit *test)
 {
 	lf_test_registered(test, &sabul_ops, "sabul", sizeof(struct sabul));
+	lf_test_tx_start(test, &sabul_ops);
 }
 
 static const struct lf_test_params sabul_params[] = {

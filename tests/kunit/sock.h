@@ -77,6 +77,17 @@ static inline void lf_test_registered(struct kunit *test,
 	KUNIT_EXPECT_LE(test, size, ICSK_CA_PRIV_SIZE);
 }
 
+/* Told that sending starts, where this kernel tells: since 7.1 by a hook of its own. */
+static inline void lf_test_tx_start(struct kunit *test,
+				    const struct tcp_congestion_ops *ops)
+{
+#ifdef LF_HAVE_TX_START
+	KUNIT_EXPECT_TRUE(test, ops->cwnd_event_tx_start);
+#else
+	KUNIT_EXPECT_TRUE(test, ops->cwnd_event);
+#endif
+}
+
 /* The module's parameter @name, or NULL. */
 static inline const struct kernel_param *lf_test_param(const char *name)
 {
