@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/performance.md."""
+
+from __future__ import annotations
+
+import json
+
+from lab import cost
+from lab.result import Json
+
+from . import RESULTS, markdown
+
+# Against this one each of ours is held; kinds of ACKs in which it is.
+RIVAL = "cubic"
+GROWING = ("slow_start", "avoidance", "recovery")
+
+
+def costs() -> Json:
+    """docs/results/ack-cost.json."""
+    found: Json = json.loads((RESULTS / "ack-cost.json").read_text())
+    return found
+
+
+def ours(data: Json) -> list[str]:
+    """Our algorithms, as tables call them."""
+    return [cc for cc in cost.order(data) if cc in data["modules"] or cc == "composite-1"]
+
+
+def measured() -> str:
+    """What it was measured with."""
+    data = costs()
+    kernel = data["kernel"]
+    return (
+        f"Measured on: {data['processor']}; nanoseconds on Linux {kernel['ns']}, medians of "
+        f"{data['rounds']} batches; instructions on Debian's {kernel['instructions']}."
+    )
+
+
+def phases() -> str:
+    """Time and instructions of all algorithms, at a typical window."""
+    return markdown(*cost.table(costs()))
+
+
+def _counts(cc: str, kinds: list[str]) -> list[str]:
+    counts = costs()["instructions"][cc]
+    return [f"{counts[kind]:.0f}" if kind in counts else "" for kind in kinds]
+
+
+def windows() -> str:
+    """Instructions in congestion avoidance over the window."""
+    data = costs()
+    sizes = [10**n for n in range(1, 7)]
+    kinds = [f"avoidance {w} {cost.TYPICAL[1]}" for w in sizes]
+    rows = [[cc, *_counts(cc, kinds)] for cc in [*ours(data), RIVAL, "reno", "bbr"]]
+    return markdown(["window", *(f"10^{n}" for n in range(1, 7))], rows)
+
+
+def stretch() -> str:
+    """Instructions in congestion avoidance over what an ACK acknowledges."""
+    data = costs()
+    kinds = [f"avoidance {w} {acked}" for w in (100, 10000) for acked in (1, 2, 8, 64)]
+    heads = [f"{w}, {acked}" for w in (100, 10000) for acked in (1, 2, 8, 64)]
+    rows = [[cc, *_counts(cc, kinds)] for cc in [*ours(data), RIVAL, "reno", "bbr"]]
+    return markdown(["window, packets acknowledged", *heads], rows)
+
+
+def ratios(data: Json, cc: str, phase: str, window: int = 0) -> list[float]:
+    """Instructions of an algorithm over those of RIVAL: the kinds of ACKs of a phase, from a
+    window on."""
+    rival = data["instructions"][RIVAL]
+    return [
+        count / rival[kind]
+        for kind, count in data["instructions"][cc].items()
+        if kind.split()[0] == phase and int(kind.split()[1]) >= window
+    ]
+
+
+def goal() -> str:
+    """Ours against Cubic: from the best to the worst kind of ACK."""
+    data = costs()
+    rows = []
+    for cc in ours(data):
+        row = [cc]
+        for phase in GROWING:
+            found = ratios(data, cc, phase)
+            row.append(f"{min(found):.2f} to {max(found):.2f}")
+        rows.append([*row, f"{max(ratios(data, cc, 'avoidance', 10000)):.2f}"])
+    heads = ["over Cubic", *(phase.replace("_", " ") for phase in GROWING)]
+    return markdown([*heads, "avoidance from 10^4 packets on, worst"], rows)
+
+
+PARTS = {
+    "docs/performance.md": {
+        "measured": measured,
+        "phases": phases,
+        "windows": windows,
+        "stretch": stretch,
+        "goal": goal,
+    }
+}

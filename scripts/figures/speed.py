@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/speed.md."""
+
+from __future__ import annotations
+
+import json
+from statistics import median
+
+from lab import speed
+from lab.result import Json
+
+from . import RESULTS, markdown
+
+
+def measured(name: str) -> Json:
+    """docs/results/NAME.json."""
+    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
+    return found
+
+
+def rate(bps: int) -> str:
+    """100 Mbit/s, 10 Gbit/s."""
+    return f"{bps / 1e9:g} Gbit/s" if bps >= 1e9 else f"{bps / 1e6:g} Mbit/s"
+
+
+def _range(values: list[float], digits: int) -> str:
+    """Median, least and most."""
+    low, high = min(values), max(values)
+    return f"{median(values):.{digits}f} ({low:.{digits}f}-{high:.{digits}f})"
+
+
+def machine() -> str:
+    """What it was measured on, and what else that did: wall time is processor time on a machine
+    that does nothing else."""
+    data = measured("lab-speed")
+    cases = data["cases"]
+    wall, cpu = (sum(sum(case[key]) for case in cases) for key in ("wall_s", "cpu_s"))
+    return (
+        f"Measured on: {data['processor']}; Linux {data['kernel']}; runs of each: "
+        f"{len(cases[0]['cpu_s'])}, median, least and most in brackets; wall time was "
+        f"{wall / cpu:.1f} times processor time."
+    )
+
+
+def virtual() -> str:
+    """What a packet takes, and how fast virtual time goes."""
+    data = measured("lab-speed")
+    rows = []
+    for case in data["cases"]:
+        if case["seconds"] < 1:
+            continue
+        packet = speed.per_packet(data, case)
+        rows.append(
+            [
+                rate(case["rate_bps"]),
+                str(case["mtu"]),
+                str(case["flows"]),
+                _range(packet, 2),
+                f"{1e6 / median(packet):.0f}",
+                f"{speed.pace(data, case):.2f}",
+            ]
+        )
+    heads = ["link", "MTU", "flows", "µs of processor per packet", "packets per processor s"]
+    return markdown([*heads, "virtual s of a full link per processor s"], rows)
+
+
+# Virtual seconds per processor second that a run of one flow is to have: bit/s -> MTU -> these.
+GOALS = {10**9: {1500: 8.0}, 10**10: {1500: 1.0, 9000: 1.0}}
+
+
+def goals() -> str:
+    """How far the lab is from them."""
+    data = measured("lab-speed")
+    parts = []
+    for case in data["cases"]:
+        goal = GOALS.get(case["rate_bps"], {}).get(case["mtu"])
+        if goal and case["flows"] == 1 and case["seconds"] >= 1:
+            pace = speed.pace(data, case)
+            parts.append(
+                f"{rate(case['rate_bps'])} with an MTU of {case['mtu']}: {pace:.2f} of {goal:g}, "
+                + ("reached" if pace >= goal else "not reached")
+            )
+    return "; ".join(parts) + "."
+
+
+def start() -> str:
+    """What each run takes before it sends anything."""
+    return f"A run takes {speed.idle(measured('lab-speed')):.1f} s of processor without a packet."
+
+
+def real() -> str:
+    """What the vm backend holds."""
+    data = measured("vm-speed")
+    rows = [
+        [
+            rate(case["rate_bps"]),
+            str(case["flows"]),
+            _range([100 * held for held in case["held"]], 1),
+            f"{100 * median(case['busy']):.0f}",
+        ]
+        for case in data["cases"]
+    ]
+    return markdown(["link", "flows", "held, %", "guest's processor busy, %"], rows)
+
+
+def highest() -> str:
+    """The highest rate that is held within 1 %, for each number of flows."""
+    data = measured("vm-speed")
+    parts = []
+    for flows in sorted({case["flows"] for case in data["cases"]}):
+        best = speed.highest([case for case in data["cases"] if case["flows"] == flows])
+        what = "flow" if flows == 1 else "flows"
+        parts.append(f"{rate(best) if best else 'none'} with {flows} {what}")
+    how = "KVM" if data["accelerator"] == "kvm" else "emulated"
+    return f"Highest rate held within 1 % (Linux {data['kernel']}, {how}): {', '.join(parts)}."
+
+
+PARTS = {
+    "docs/speed.md": {
+        "machine": machine,
+        "virtual": virtual,
+        "goals": goals,
+        "start": start,
+        "real": real,
+        "highest": highest,
+    }
+}

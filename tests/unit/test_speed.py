@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: GPL-2.0
+"""How fast the lab is: what is made of what was measured, and that docs/speed.md says it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from statistics import median
+
+import pytest
+from conftest import One
+
+from figures import RESULTS
+from figures import speed as page
+from lab import speed
+from lab.modules import ROOT
+from lab.result import Json
+
+
+def case(rate_bps: int, held: list[float], **more: object) -> Json:
+    """A case of speed.real(), or with more keys of speed.virtual()."""
+    return {"rate_bps": rate_bps, "mtu": 1500, "seconds": 10.0, "held": held, **more}
+
+
+def test_a_packet_costs_without_the_boot() -> None:
+    """12 Mbit/s are 1000 packets a second; a run that sends nothing takes 2 s."""
+    boot = case(12_000_000, [], cpu_s=[1.0, 2.0, 3.0], seconds=0.1, packets=1)
+    one = case(12_000_000, [], cpu_s=[3.0, 4.0, 2.5], packets=10_000)
+    data = {"cases": [boot, one]}
+    assert speed.idle(data) == 2.0
+    assert speed.per_packet(data, one) == [100.0, 200.0, 50.0]
+    assert speed.pace(data, one) == 10.0
+    assert speed.idle({"cases": [one]}) == 0.0
+
+
+def test_the_processor_is_busy() -> None:
+    """Of user, nice, system, idle, iowait, irq, softirq and steal, the first line alone."""
+    text = "cpu  1 2 4 100 50 8 16 32 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\n"
+    assert speed.ticks(text) == (31, 213)
+
+
+def test_output(tmp_path: Path, one: One) -> None:
+    """Counted from the end of the warm-up, without Ethernet headers: 8 Mbit/s hold 1 MB a
+    second, of which 0.9 left here."""
+    scenario = one(duration='duration = "3s"', top='warmup = "1s"', rate='rate = "8mbit"')
+    samples = tmp_path / "samples"
+    rows = ((0, 0, 0), (1, 1000, 2_014_000), (2, 1400, 2_469_600), (3, 1900, 3_826_600))
+    samples.write_text("".join(f"q {t} 0 0 0 {packets} {size} 0\n" for t, packets, size in rows))
+    assert speed.output(scenario, samples) == (1_800_000, 0.9)
+
+
+@pytest.mark.parametrize(
+    ("held", "best"),
+    [
+        ({10: [1.0, 1.0099], 20: [0.9901], 50: [0.98]}, 20),
+        ({50: [1.0], 20: [0.9], 10: [1.0]}, 10),  # what is above a rate that fails does not count
+        ({10: [1.0, 0.5]}, 0),
+        ({10: [1.02]}, 0),
+        ({}, 0),
+    ],
+)
+def test_highest(held: dict[int, list[float]], best: int) -> None:
+    """Every run of it and of all below it within 1 %."""
+    assert speed.highest([case(rate, found) for rate, found in held.items()]) == best
+
+
+def test_written_as_read(tmp_path: Path) -> None:
+    data = {"kernel": "6.1", "cases": [case(10, [1.0]), case(20, [0.5])]}
+    speed.write(data, tmp_path / "a/b.json")
+    text = (tmp_path / "a/b.json").read_text()
+    assert json.loads(text) == data
+    assert text.count("\n") == 7
+
+
+def test_what_costs_more() -> None:
+    """As the page says: more flows, and 10 Gbit/s."""
+    data = page.measured("lab-speed")
+    cost = {one["name"]: median(speed.per_packet(data, one)) for one in data["cases"]}
+    for path in ("100m", "1g", "10g", "10g_9000"):
+        assert cost[f"bench-{path}_16"] > cost[f"bench-{path}_1"]
+    for flows in ("1", "16"):
+        assert cost[f"bench-10g_{flows}"] > cost[f"bench-1g_{flows}"]
+
+
+@pytest.mark.parametrize("part", page.PARTS["docs/speed.md"])
+def test_the_page_says_what_was_measured(part: str) -> None:
+    """Each table is that of docs/results, or says that there is none."""
+    text = (ROOT / "docs/speed.md").read_text()
+    found = re.search(rf"<!-- begin {part} -->\n(.*?)\n<!-- end {part} -->", text, re.S)
+    assert found
+    name = "vm-speed" if part in ("real", "highest") else "lab-speed"
+    if (RESULTS / f"{name}.json").exists():
+        assert found[1] == page.PARTS["docs/speed.md"][part]()
+    else:
+        assert found[1] == f"Not measured yet: {name}.json is missing."
