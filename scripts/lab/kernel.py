@@ -7,17 +7,16 @@ from __future__ import annotations
 import os
 import platform
 import shutil
-import subprocess
 from pathlib import Path
 
-from filelock import FileLock
-
-from . import cache, debian, modules, tools
+from . import cache, debian, modules, process, tools
 from .errors import LabError
 
 SUITE = "trixie"
 PACKAGE = "linux-source-6.12"
 CONFIG = tools.DATA / "uml.config"
+# On top of it, for the kernel that notices mistakes.
+SANITIZERS = tools.DATA / "uml-sanitizers.config"
 
 # A third of the archive, which no file of our configuration is in.
 _UNUSED = ("*/Documentation/*/*", "*/tools/testing/*", "*/amd/include/asic_reg/*")
@@ -40,22 +39,18 @@ def require() -> None:
 
 def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
     with log.open("ab") as out:
-        result = subprocess.run(
-            command,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            **kwargs,  # type: ignore[call-overload]
-        )
+        result = process.call(command, output=out, **kwargs)
     if result.returncode:
         tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
         raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
 
 
-def _make(path: Path, version: str) -> None:
+def _make(path: Path, version: str, configuration: str) -> None:
     tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
     debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
-    archive = next((path / "package").rglob("linux-source-*.tar.xz"))
+    archive = next((path / "package").rglob("linux-source-*.tar.xz"), None)
+    if not archive:
+        raise LabError(f"Debian's package {PACKAGE} {version} holds no linux-source-*.tar.xz")
     tree = path / "linux"
     tree.mkdir()
     log = cache.directory() / "kernel-build.log"
@@ -67,9 +62,16 @@ def _make(path: Path, version: str) -> None:
         "unpacking the kernel",
     )
     shutil.rmtree(path / "package")
+    if not (tree / "arch/um/Makefile").exists():
+        raise LabError(
+            f"{archive.name} of Debian's {PACKAGE} {version} is not the source of a kernel that "
+            f"runs in user mode: it has no arch/um/Makefile"
+        )
+    wanted = path / "config"
+    wanted.write_text(configuration)
     # No user, host or time in the image: two builds of one source are one kernel.
     env = os.environ | {
-        "KCONFIG_ALLCONFIG": str(CONFIG),
+        "KCONFIG_ALLCONFIG": str(wanted),
         "KBUILD_BUILD_USER": "longfat",
         "KBUILD_BUILD_HOST": "lab",
         "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
@@ -78,7 +80,7 @@ def _make(path: Path, version: str) -> None:
     make = ["make", "-C", str(tree), "ARCH=um", jobs]
     _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
     have = set((tree / ".config").read_text().splitlines())
-    lost = [x for x in CONFIG.read_text().splitlines() if x.startswith("CONFIG") and x not in have]
+    lost = [x for x in configuration.splitlines() if x.startswith("CONFIG") and x not in have]
     if lost:
         raise LabError(f"{PACKAGE} {version} does not take these options: {', '.join(lost)}")
     _logged([*make, "linux", "modules"], log, "building the kernel", env=env)
@@ -94,38 +96,41 @@ def _make(path: Path, version: str) -> None:
     (path / "version").write_text(version + "\n")
 
 
-def build() -> Path:
+def build(*, sanitizers: bool = False) -> Path:
     """The directory of the built kernel: `linux/linux` runs it, `version` names it.
+    With `sanitizers`, the one that notices mistakes, many times slower.
 
     Whatever version was built first for this configuration is kept; remove the
     cache entry (`longfat clean`) to move to the suite's newest.
     """
     require()
-    configuration = cache.digest(CONFIG)
+    files = [CONFIG, SANITIZERS] if sanitizers else [CONFIG]
+    configuration = cache.digest(*files)
+    text = "".join(file.read_text() for file in files)
     needs = ("version", "linux/linux", "linux/Module.symvers", "linux/Makefile")
     # One at a time, or two beginners could find two newest versions.
-    with FileLock(cache.directory() / f".uml-{configuration}.lock"):
+    with cache.lock(f"uml-{configuration}"):
         for built in sorted(cache.directory().glob(f"uml-*-{configuration}")):
             if all((built / file).exists() for file in needs):
                 return built
         version = debian.version(PACKAGE, SUITE)
         name = f"uml-{version}-{configuration}"
-        return cache.entry(name, lambda path: _make(path, version), needs)
+        return cache.entry(name, lambda path: _make(path, version, text), needs)
 
 
-def build_modules(*, tests: bool = False) -> Path:
+def build_modules(*, tests: str = "", sanitizers: bool = False) -> Path:
     """A directory with every module of the tree built for the virtual-time kernel;
-    with `tests`, those of tests/kunit instead."""
-    kernel = build()
+    with `tests`, those of that directory of tests/ instead."""
+    kernel = build(sanitizers=sanitizers)
     files = modules.files(tests=tests)
-    suffix = "-tests" if tests else ""
+    suffix = f"-{tests}" if tests else ""
 
     def make(path: Path) -> None:
         tree = path / "tree"
         modules.copy(files, tree)
         log = cache.directory() / f"module-build{suffix}.log"
         log.unlink(missing_ok=True)
-        what = tree / "tests/kunit" if tests else tree
+        what = tree / "tests" / tests if tests else tree
         _logged(
             ["make", "-C", str(kernel / "linux"), "ARCH=um", f"M={what}", "W=1"]
             + ["KCFLAGS=-Werror"],

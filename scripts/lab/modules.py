@@ -71,15 +71,17 @@ def accepts(valid: str, value: int | str | bool) -> bool:
     return not isinstance(value, bool) and str(value) in valid.split(", ")
 
 
-def files(*, tests: bool = False) -> list[Path]:
-    """Everything that the modules are built from, in a fixed order."""
+def files(*, tests: str = "") -> list[Path]:
+    """Everything that the modules are built from, in a fixed order; with `tests`, also what
+    is in that directory of tests/."""
     found = [
         *sources().values(),
         ROOT / "Kbuild",
         *sorted((ROOT / "include").rglob("*.*")),
     ]
     if tests:
-        found += sorted((ROOT / "tests/kunit").glob("*.*")) + [ROOT / "tests/kunit/Kbuild"]
+        where = ROOT / "tests" / tests
+        found += [*sorted(where.glob("*.*")), where / "Kbuild"]
     return found
 
 

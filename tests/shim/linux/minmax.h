@@ -14,6 +14,9 @@
 	a_ > b_ ? a_ : b_; })
 #define min(a, b)	min_t(__auto_type, a, b)
 #define max(a, b)	max_t(__auto_type, a, b)
+#define clamp_t(type, x, lo, hi)	min_t(type, max_t(type, x, lo), hi)
+#define clamp(x, lo, hi)		min(max(x, lo), hi)
 #define min3(a, b, c)	min(min(a, b), c)
+#define max3(a, b, c)	max(max(a, b), c)
 
 #endif /* LONGFAT_SHIM_MINMAX_H */

@@ -1,0 +1,86 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# One run of chaos, on whatever kernel this is: run.sh DIR
+#
+# DIR holds setup.sh (the network), plan (of chaos), spaces (the names of the
+# namespaces) and our modules; summary, error and status are left in it.
+set -u
+dir=$1
+cd "$dir" || exit 1
+PATH=$dir/bin:/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+kmemleak=/sys/kernel/debug/kmemleak
+
+fail() {
+	echo "$1" >>"$dir/error"
+}
+
+# A named number of /proc/meminfo, kB.
+meminfo() {
+	awk -v name="$1:" '$1 == name { print $2 }' /proc/meminfo
+}
+
+# What sockets leave in the slabs once everything is closed.
+sockets() {
+	for slab in TCP TCPv6 tw_sock_TCP tw_sock_TCPv6 request_sock_TCP \
+		request_sock_TCPv6 net_namespace; do
+		# Freed ones may lie in a quarantine, or in a processor's own list.
+		[ ! -e "/sys/kernel/slab/$slab/shrink" ] ||
+			echo 1 >"/sys/kernel/slab/$slab/shrink"
+		awk -v name="$slab" '$1 == name { print $1, $2 }' /proc/slabinfo
+	done
+}
+
+# Once with everything, so that what is allocated once for all is there.
+settle() {
+	# TIME_WAIT is a minute, and so is the life of a connection without a socket.
+	sleep "$1"
+	# The kernel frees a namespace with the next one that goes.
+	ip netns add lf-last && ip netns del lf-last
+	sleep 1
+	echo 3 >/proc/sys/vm/drop_caches
+	sleep 1
+	sockets
+	free=$(meminfo MemFree)
+}
+
+mount -t debugfs debug /sys/kernel/debug 2>/dev/null
+# Names that are not there are asked of nobody.
+echo >/proc/sys/kernel/modprobe
+for module in *.ko; do
+	insmod "./$module" || fail "$module cannot be loaded"
+done
+sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.log)"
+settle 6 >before
+before=$free
+# What the boot left is not ours.
+[ ! -e $kmemleak ] || { echo scan >$kmemleak && echo clear >$kmemleak; }
+
+[ -e error ] || chaos plan >summary || fail "chaos ended with status $?"
+
+settle 130 >after
+after=$free
+cmp -s before after ||
+	fail "sockets or namespaces are left: before: $(tr '\n' ' ' <before), after: $(tr '\n' ' ' <after)"
+echo "memory_kb $((before - after))" >>summary
+lost=$((before - after))
+allowed=$(($(meminfo MemTotal) / 16 + 16384))
+[ $lost -le $allowed ] ||
+	fail "$lost kB of memory did not come back, $allowed are allowed"
+for module in *.ko; do
+	rmmod "${module%.ko}" || fail "${module%.ko} cannot be removed in the end"
+done
+while read -r ns; do
+	ip netns del "$ns"
+done <spaces
+if [ -e $kmemleak ]; then
+	sleep 10
+	echo scan >$kmemleak
+	sleep 10
+	echo scan >$kmemleak
+	cat $kmemleak >leaked
+	[ ! -s leaked ] ||
+		fail "$(grep -c ^unreferenced leaked) objects leaked: $(head -n 30 leaked)"
+fi
+echo 0 >status

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#include <math.h>
+
+/*
+ * delta is in its range, and becomes smaller by no more than eight of (2): the rate
+ * grows by no more than that, however long it was since the last acknowledgment.
+ */
+static void rules_check(struct sender *s)
+{
+	const struct sabul *ca = inet_csk_ca(sock_of(s));
+
+	if (ca->mode != SABUL_BY_RATE)
+		return;
+	require(ca->delta >= SABUL_MIN && ca->delta <= SABUL_MAX, "%llu",
+		(unsigned long long)ca->delta);
+}
+
+static void rules_ssthresh(struct sender *s, u32 w, u32 cwnd)
+{
+}
+
+/* The ceiling of rate mode is no window of slow start. */
+static bool rules_undo_lowers(const struct sender *s)
+{
+	return true;
+}
+
+static struct sabul rules_was;
+
+static void rules_before_control(const struct sender *s)
+{
+	rules_was = *(struct sabul *)inet_csk_ca((struct sock *)&s->tp);
+}
+
+static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
+{
+	const struct sabul *ca = inet_csk_ca((struct sock *)&s->tp);
+	double share, least;
+
+	if (ca->mode != SABUL_BY_RATE) {
+		require(s->tp.snd_cwnd <= (u64)cwnd + acked,
+			"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, cwnd,
+			acked);
+		return;
+	}
+	if (rules_was.mode != SABUL_BY_RATE || rules_was.mss != ca->mss)
+		return;
+	share = fmin(ca->alpha / 1e6 * ca->k2 / 1e3, 0.5);
+	least = rules_was.delta * pow(1 - share, sabul_catch_up) * 0.9999;
+	least = fmin(least, sabul_slowest(s->tp.srtt_us));
+	require((double)ca->delta + 1 >= fmax(least, SABUL_MIN),
+		"%llu, was %llu", (unsigned long long)ca->delta,
+		(unsigned long long)rules_was.delta);
+}

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The sanitizer kernel: that it notices every kind of mistake, that KUnit's suites make none
+there, and a short pass of chaos.
+
+    tests/sanitizers.py [defects|kunit|chaos...]
+
+KTAP, one subtest for each part.  `make stress` is the long form of the last.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+from lab import cache, chaos, kernel, modules, runner, tools
+from lab.backends import Uml
+from lab.errors import LabError
+
+# A defect of tests/defects -> what the kernel says of it.
+DEFECTS = {
+    # Lockdep first: after any other report it trusts the kernel no more, and is silent.
+    "rcu": r"lf_defects\.c:\d+ suspicious rcu_dereference_check\(\) usage",
+    "lock_order": r"WARNING: possible circular locking dependency detected",
+    "slab_read": r"BUG: KASAN: slab-out-of-bounds in lf_slab_read",
+    "after_free": r"BUG: KASAN: slab-use-after-free in lf_after_free",
+    "stack_read": r"BUG: KASAN: stack-out-of-bounds in lf_stack_read",
+    "vmalloc_read": r"BUG: KASAN: vmalloc-out-of-bounds in lf_vmalloc_read",
+    "array_index": r"UBSAN: array-index-out-of-bounds in .*lf_defects\.c",
+    "shift_overflow": r"UBSAN: shift-out-of-bounds in .*lf_defects\.c",
+    "sleep_in_atomic": r"BUG: sleeping function called from invalid context at .*lf_defects\.c",
+    "list_twice": r"list_add double add",
+    # After the others, whose reports it would be among.
+    "leak": r"kmemleak: [1-9]\d* new suspected memory leaks",
+}
+
+# kmemleak looks at what is five seconds old, and reports what it saw twice.
+_DEFECTS = f"""
+mount -t debugfs debug /sys/kernel/debug
+cd "$1"
+for defect in {" ".join(DEFECTS)}; do
+    echo "lf: $defect" >/dev/kmsg
+    insmod ./lf_defects.ko defect=$defect
+done
+for turn in 1 2; do
+    sleep 10
+    echo scan >/sys/kernel/debug/kmemleak
+done
+"""
+
+
+def defects() -> bool:
+    """Every defect is committed once: the kernel has to say so, in words that fail a run."""
+    where = Uml(sanitizers=True)
+    where.prepare(lambda _: None)
+    with runner.run_directory() as scratch:
+        for module in kernel.build_modules(tests="defects", sanitizers=True).glob("*.ko"):
+            shutil.copy(module, scratch)
+        (scratch / "run.sh").write_text(_DEFECTS)
+        shutil.copy(tools.GUEST / "init.sh", scratch)
+        (scratch / "init.sh").chmod(0o755)
+        shutil.copy(tools.programs() / "poweroff", scratch)
+        where.boot(
+            scratch,
+            1,
+            0,
+            megabytes=512,
+            timeout=600,
+            cancel=threading.Event(),
+            tick=lambda: None,
+            arguments=("kasan_multi_shot", "log_buf_len=4M"),
+        )
+        log = scratch / "dmesg"
+        text = log.read_text() if log.exists() else (scratch / "console").read_text()
+    print(f"    1..{len(DEFECTS)}")
+    good = True
+    for number, (name, said) in enumerate(DEFECTS.items(), 1):
+        # Up to the next one; a leak is found at the end.
+        _, _, part = text.partition(f"lf: {name}\n")
+        if name != "leak":
+            part = part.partition("lf: ")[0]
+        found = re.search(said, part)
+        # Some line has to be one that the lab takes for a failure.
+        noticed = bool(found) and bool(chaos.complaints(part.splitlines()))
+        print(f"    {'ok' if noticed else 'not ok'} {number} - {name}")
+        if not noticed:
+            print("\n".join(f"    # {line}" for line in part.splitlines()[:20]))
+        good &= noticed
+    return good
+
+
+def kunit() -> bool:
+    """KUnit's suites, whose own KTAP this is; the command fails where the kernel complains."""
+    command = [sys.executable, "-m", "lab", "kunit", "--sanitizers"]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=modules.ROOT / "scripts")
+    result = re.compile(r"\s*(ok|not ok|1\.\.\d+)")
+    lines = [line for line in done.stdout.splitlines() if result.match(line)]
+    print("\n".join(f"    {line}" for line in lines))
+    if done.returncode:
+        print("\n".join(f"    # {line}" for line in done.stdout.splitlines()[-40:]))
+        print("\n".join(f"    # {line}" for line in done.stderr.splitlines()))
+    return done.returncode == 0 and bool(lines)
+
+
+# Virtual seconds, and seeds: what takes two minutes.
+CHAOS = (6.0, 2)
+
+
+def mix() -> bool:
+    """The first seeds of `make stress`, each for a short while."""
+    duration, runs = CHAOS
+    one = chaos.load(modules.ROOT / "tests/stress/chaos.toml")
+    where = Uml(sanitizers=True)
+    where.prepare(lambda _: None)
+    total, failed = chaos.many(
+        one.model_copy(update={"duration": duration}),
+        where,
+        first=1,
+        runs=runs,
+        seconds=0,
+        workers=1,
+        # What a failed run leaves is to be looked at.
+        out=cache.directory() / "check",
+        timeout=900,
+        say=lambda text: print(f"    # {text}", flush=True),
+    )
+    print("    # " + ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in total.items()))
+    # A pass in which nothing happened would hold nothing.
+    need = ["completed", "switches", "module_removals", "removals_refused", "parameter_writes"]
+    need += ["parameters_refused", "namespaces", "failed_allocations"]
+    idle = [key for key in need if not total[key]]
+    print("    1..2")
+    print(f"    {'not ok' if failed else 'ok'} 1 - {runs} seeds")
+    print(f"    {'not ok' if idle else 'ok'} 2 - everything happened {' '.join(idle)}")
+    return not failed and not idle
+
+
+PARTS = {"defects": defects, "kunit": kunit, "chaos": mix}
+
+
+def main(names: list[str]) -> int:
+    try:
+        kernel.require()
+    except LabError as error:
+        print("KTAP version 1", f"1..{len(names)}", sep="\n")
+        for number, name in enumerate(names, 1):
+            print(f"ok {number} - {name} # SKIP {error}")
+        return 4
+    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
+    failed = False
+    for number, name in enumerate(names, 1):
+        try:
+            with runner.terminable():
+                good = PARTS[name]()
+        except LabError as error:
+            print("\n".join(f"    # {line}" for line in str(error).splitlines()))
+            good = False
+        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
+        failed |= not good
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:] or list(PARTS)))

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Chaos: what a seed makes of a mix, and what makes a run fail."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lab import chaos, modules
+from lab.errors import LabError
+
+MIX = Path(__file__).parents[1] / "stress/chaos.toml"
+TEXT = MIX.read_text()
+
+
+def times(lines: str) -> list[float]:
+    return [float(x) for x in re.findall(r"^(?:at|fault) (\S+)", lines, re.M)]
+
+
+@pytest.fixture
+def mix() -> chaos.Chaos:
+    return chaos.load(MIX)
+
+
+def test_a_seed_is_one_plan(mix: chaos.Chaos) -> None:
+    assert chaos.plan(mix, 3, faults=True) == chaos.plan(mix, 3, faults=True)
+    assert chaos.plan(mix, 3, faults=True) != chaos.plan(mix, 4, faults=True)
+
+
+def test_every_algorithm_and_parameter_takes_part(mix: chaos.Chaos) -> None:
+    _, lines, _ = chaos.plan(mix, 1, faults=True)
+    assert set(re.findall(r"^cc (\S+)", lines, re.M)) == modules.algorithms()
+    found = re.findall(r"^param (\S+) (\S+) (.*)$", lines, re.M)
+    for name, module in modules.owners().items():
+        for key in modules.parameters(name):
+            assert [x for x in found if x[:2] == (module, key)]
+    assert not [valid for _, _, valid in found if "true" in valid]
+
+
+def test_what_happens_is_in_order(mix: chaos.Chaos) -> None:
+    for seed in range(20):
+        _, lines, _ = chaos.plan(mix, seed, faults=True)
+        assert times(lines) == sorted(times(lines))
+
+
+def test_in_the_end_every_link_is_up_and_quiet(mix: chaos.Chaos) -> None:
+    _, lines, _ = chaos.plan(mix, 2, faults=True)
+    last: dict[str, str] = {}
+    for dev, state in re.findall(r"link set (\S+) (up|down)$", lines, re.M):
+        last[dev] = state
+    netem: dict[str, str] = {}
+    for dev, what in re.findall(r"replace dev (\S+) root \S+ \S+ netem (.*)$", lines, re.M):
+        netem[dev] = what
+    assert set(last.values()) == {"up"} and len(last) == mix.link.hosts + 1
+    assert all("loss" not in what and "corrupt" not in what for what in netem.values())
+
+
+def test_both_ends_of_a_wire_have_one_mtu(mix: chaos.Chaos) -> None:
+    _, lines, _ = chaos.plan(mix, 2, faults=True)
+    found = re.findall(r"mtu (\d+) && .* mtu (\d+)$", lines, re.M)
+    assert found and all(near == far for near, far in found)
+    assert lines.count(" mtu ") == 2 * len(found)
+
+
+def test_faults_only_where_the_kernel_injects_them(mix: chaos.Chaos) -> None:
+    _, lines, _ = chaos.plan(mix, 1, faults=False)
+    assert "\nfault " not in lines and "set fail_nth 0\n" in lines
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("loss = [0.0, 0.05]", "loss = [0.5, 0.05]", "link.loss: .*the first is above"),
+        ("loss = [0.0, 0.05]", "loss = 0.05", "link.loss: .*write .least, most"),
+        ("at_once = 150", "at_once = 0", "traffic.at_once"),
+        ('drain = "900s"', "", "drain: "),
+        ("hosts = 4", "hosts = 4\nhost = 5", "link.host: "),
+        ("hosts = 4", "hosts = ", "TOML|line|value"),
+    ],
+)
+def test_a_wrong_mix_is_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in TEXT
+    path = tmp_path / "mix.toml"
+    path.write_text(TEXT.replace(old, new))
+    with pytest.raises(LabError, match=said):
+        chaos.load(path)
+
+
+def finished(run: Path, *, summary: str = "completed 7\nfailures 0\n", log: str = "") -> None:
+    (run / "summary").write_text(summary)
+    (run / "dmesg").write_text(log)
+    (run / "status").write_text("0\n")
+
+
+def test_a_good_run(tmp_path: Path) -> None:
+    finished(tmp_path, log="[ 1.0] tcp_ltcp: beta=0 refused: valid is 1 to 500\n")
+    counters, wrong = chaos.judge(tmp_path)
+    assert not wrong and counters == {"completed": 7, "failures": 0, "splats": 0}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "BUG: KASAN: slab-out-of-bounds in ltcp_init",
+        "UBSAN: shift-out-of-bounds in tcp_ltcp.c:5:6",
+        "WARNING: possible circular locking dependency detected",
+        "kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
+        # These found nothing, and will find nothing more.
+        "ODEBUG: Out of memory. ODEBUG disabled",
+        "turning off the locking correctness validator.",
+    ],
+)
+def test_a_line_of_the_log_fails_a_run(tmp_path: Path, line: str) -> None:
+    finished(tmp_path, log=f"[    1.000000] {line}\n")
+    counters, wrong = chaos.judge(tmp_path)
+    assert counters["splats"] == 1 and line in wrong[0]
+
+
+def test_what_chaos_says_fails_a_run(tmp_path: Path) -> None:
+    finished(tmp_path, summary="x connection 3: other data arrived than was sent\nfailures 1\n")
+    assert chaos.judge(tmp_path)[1] == ["connection 3: other data arrived than was sent"]
+
+
+def test_a_run_without_an_end_has_failed(tmp_path: Path) -> None:
+    (tmp_path / "console").write_text("Kernel panic - not syncing")
+    _, wrong = chaos.judge(tmp_path)
+    assert any("did not come to its end" in line for line in wrong)

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""The tree's C in programs of this machine, with the address and undefined behaviour
+sanitizers: tests/shim is the kernel that it is compiled with, as far as it needs one.
+
+    tests/userspace.py [suite...]
+
+Runs the suites of tests/kunit so, which the lab's own kernel has no sanitizers for.  What
+they are about, the kernel's TCP, is the shim's here: what counts is the kernel's verdict
+(scripts/longfat kunit), and that of the sanitizers here.
+
+KTAP, one subtest for each suite.  Exit status 0: all passed; 1: something failed; 4: clang
+or its sanitizers are not installed.
+"""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+
+from lab import modules, process, scratch
+from lab.errors import LabError
+
+HERE = Path(__file__).resolve().parent
+SANITIZERS = "address,undefined"
+# Wall seconds for a suite, also on a machine that is busy; they take a few.
+SLOWEST = 900
+
+
+def compile_program(tree: Path, source: str, out: Path, *options: str, sanitizers: str) -> str:
+    """Compile `source`, a path in `tree`, which has the modules and include/.  What the
+    compiler says; it is an error if there is no `out` then."""
+    line = [
+        *("clang", "-gline-tables-only", "-O1", "-Wall", "-Wno-unused-function", "-Werror"),
+        *(f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all"),
+        *(f"-I{HERE / 'shim'}", f"-I{tree / 'include'}"),
+        # The shim is the newest kernel (include/longfat/probe.mk).
+        *("-DLF_HAVE_SND_CWND", "-DLF_HAVE_TX_START", "-DLF_HAVE_CONG_CONTROL_ACK"),
+        *(*options, str(tree / source), "-lm", "-o", str(out)),
+    ]
+    return subprocess.run(line, capture_output=True, text=True).stderr
+
+
+def run_program(
+    command: list[str], out: Path, *, slowest: float = SLOWEST, **options: Any
+) -> tuple[int, str]:
+    """Run a program with sanitizers, its output in the file `out`: its status, and what it
+    said.  LabError if it has no end in `slowest` seconds.  It ends with whoever runs it."""
+    # Where addresses have many random bits older sanitizers do not find their memory.
+    status = process.run(
+        ["setarch", "-R", *command],
+        output=out,
+        timeout=slowest,
+        cancel=threading.Event(),
+        tick=lambda: None,
+        **options,
+    )
+    return status, out.read_text(errors="replace")
+
+
+def missing(sanitizers: str = SANITIZERS) -> str | None:
+    """What this machine lacks for `sanitizers`, None if nothing."""
+    if not shutil.which("clang"):
+        return "clang is not installed: apt-get install clang libclang-rt-dev"
+    with scratch.directory("userspace") as directory:
+        main = "LLVMFuzzerTestOneInput" if "fuzzer" in sanitizers else "main"
+        (directory / "x.c").write_text(f"int {main}() {{ return 0; }}\n")
+        compile_program(directory, "x.c", directory / "x", sanitizers=sanitizers)
+        if (directory / "x").exists():
+            return None
+    return f"clang has no -fsanitize={sanitizers} here: apt-get install libclang-rt-dev"
+
+
+def suites() -> list[str]:
+    """What the suites of tests/kunit are called."""
+    return sorted(path.stem.removesuffix("_kunit") for path in HERE.glob("kunit/*_kunit.c"))
+
+
+def run_suite(tree: Path, suite: str, *cases: str) -> tuple[int, str]:
+    """Run these cases (all, if none) of a suite of `tree`; its status, and what it says."""
+    with scratch.directory("userspace") as directory:
+        program = directory / suite
+        said = compile_program(
+            tree,
+            f"tests/kunit/{suite}_kunit.c",
+            program,
+            f'-DKBUILD_MODNAME="{suite}_kunit"',
+            sanitizers=SANITIZERS,
+        )
+        if not program.exists():
+            return 1, said
+        return run_program([str(program), *cases], directory / "said")
+
+
+def main(names: list[str]) -> int:
+    names = names or suites()
+    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
+    if reason := missing():
+        for number, name in enumerate(names, 1):
+            print(f"ok {number} - {name} # SKIP {reason}")
+        return 4
+    failed = False
+    for number, name in enumerate(names, 1):
+        try:
+            status, said = run_suite(modules.ROOT, name)
+        except LabError as error:
+            status, said = 1, f"# {error}"
+        print("".join(f"    {line}\n" for line in said.splitlines()), end="")
+        print(f"{'not ok' if status else 'ok'} {number} - {name}", flush=True)
+        failed |= status != 0
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
