@@ -6,6 +6,9 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 LAB  := scripts/longfat
 OUT  ?= out
+# How long `make stress` begins seeds, from which on.
+MINUTES ?= 30
+SEED ?= 1
 # What `make install` sets for the next boot, algorithms; scripts/install.sh has it.
 export LOAD ALLOW DEFAULT PREFIX DESTDIR
 
@@ -50,11 +53,24 @@ check: ## All tests (installs what they need); SUITE="name ..." for some of them
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: deps ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite sabul"
+results: deps ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite sabul performance speed"
 	@scripts/results.sh $(PAGE)
 
-bench: deps ## How fast the lab runs: virtual seconds and packets per wall second
+report: deps ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm
+	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) DRY=$(DRY) scripts/report.sh $(FIGURE)
+
+bench: ## What an ACK costs in each congestion control; how fast the lab runs; what the vm backend holds
+	@scripts/deps.sh check
+	@$(LAB) cost
 	@$(LAB) bench tests/scenarios/bench.toml
+	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
+
+stress: ## Connections that everything happens to, seed after seed; then the fuzzer, a tenth as long for each module, and bugs put in that the lab sees; MINUTES=30 SEED=1
+	@scripts/deps.sh check
+	@$(LAB) stress tests/stress/chaos.toml --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
+	@LONGFAT_CHECK=1 $(LAB) python tests/fuzz.py --seconds $$(($(MINUTES) * 6))
+	@LONGFAT_CHECK=1 $(LAB) python tests/mutations.py lab
+	@LONGFAT_CHECK=1 LONGFAT_LONG=1 $(LAB) python -m pytest -q -m long tests/lab
 
 clean-cache: ## Remove the lab's kernels, chroots and Python environments
 	@$(LAB) clean
@@ -64,4 +80,4 @@ help: ## This list
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results bench clean-cache help
+.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results report bench stress clean-cache help

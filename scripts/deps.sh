@@ -7,8 +7,8 @@ set -eu
 
 packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev
 	make perl procps python3-venv util-linux xz-utils"
-[ "${1:-}" != check ] || packages="$packages clang file git mandoc mmdebstrap
-	qemu-system-x86 shellcheck sparse"
+[ "${1:-}" != check ] || packages="$packages clang file git libclang-rt-dev mandoc
+	mmdebstrap qemu-system-x86 shellcheck sparse"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 	echo "deps: this is not Debian or Ubuntu; the lab needs the equivalents of:" >&2

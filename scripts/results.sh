@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul), keep what is to be kept in
-# docs/results and docs/img, and renew the pages' tables.
+# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul, performance, speed), keep what
+# is to be kept in docs/results and docs/img, and renew the pages' tables.
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety, performance
+# two, speed twenty; the last two want a machine that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -36,8 +37,7 @@ demo() {
 }
 
 ltcp() {
-	run $at/ltcp-fig7.toml $at/ltcp-fig7-1g.toml $at/ltcp-fig6.toml $at/ltcp-10g.toml
-	"$lab" summarise "$out"/ltcp-*.json -o docs/results
+	keep ltcp ltcp-fig7-1g ltcp-fig7 ltcp-10g ltcp-fig6
 	picture cwnd ltcp-fig6
 }
 
@@ -81,7 +81,17 @@ sabul() {
 		sabul-fig2-tso sabul-offsets sabul-slow
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul
+# What an ACK costs; times are this machine's.
+performance() {
+	"$lab" cost --rounds 201 -o docs/results/ack-cost.json
+}
+
+speed() {
+	"$lab" bench $at/bench.toml -o docs/results/lab-speed.json
+	"$lab" bench $at/bench-vm.toml --backend vm -o docs/results/vm-speed.json
+}
+
+[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul performance speed
 for page; do
 	"$page"
 done

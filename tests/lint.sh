@@ -113,7 +113,7 @@ check_c() {
 		checkpatch "$file" || status=1
 	done
 	options=
-	[ ! -d tests/kunit ] || checkpatch tests/kunit/*.[ch] || status=1
+	[ ! -d tests/kunit ] || checkpatch tests/kunit/*.[ch] tests/bench/*.c tests/defects/*.c || status=1
 	# These are programs: libc's types and attributes, its names in messages, %m, and
 	# a sscanf() of which the caller looks at the count.
 	options="--ignore PREFER_KERNEL_TYPES,PREFER_DEFINED_ATTRIBUTE_MACRO,AVOID_EXTERNS"
@@ -121,6 +121,10 @@ check_c() {
 	# It takes the exponent of the number 0x1p-53 for a subtraction.
 	options="$options,SPACING"
 	checkpatch scripts/lab/guest/*.c || status=1
+	# The kernel's names are macros and types here; libc's are called as they are.
+	options="$options,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE,NEW_TYPEDEFS"
+	options="$options,MACRO_WITH_FLOW_CONTROL,TRAILING_SEMICOLON,MACRO_ARG_UNUSED"
+	checkpatch tests/fuzz/*.[ch] tests/shim/*/*.h || status=1
 	return "$status"
 }
 
@@ -179,7 +183,7 @@ check_types() {
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
 	mypy --strict --no-error-summary --no-color-output \
-		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" scripts/lab scripts/figures "$@"
+		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" scripts/lab scripts/figures scripts/papers "$@"
 }
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.

@@ -15,13 +15,12 @@ from __future__ import annotations
 
 import re
 import sys
-import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from lab import modules, suite
+from lab import modules, scratch, suite
 from lab.errors import LabError
 
 
@@ -104,15 +103,15 @@ def faults(status: int, text: str) -> list[str]:
 
 def build(name: str, compiler: str) -> list[str]:
     """Build every module in suite `name`; what is wrong, nothing if all is well."""
-    with tempfile.TemporaryDirectory(prefix="longfat-matrix-") as directory:
-        modules.copy(modules.files(), Path(directory))
+    with scratch.directory("matrix") as directory:
+        modules.copy(modules.files(), directory)
         clang = compiler == "clang"
         script = (CLANG if clang else "") + BUILD.replace("@CC@", "CC=clang" if clang else "")
         # Copied inside too: what root builds there, we could not remove here.
         result = suite.run(
             name,
             "cp -r /mnt/src /src && set -e\n" + script,
-            binds=[(Path(directory), "/mnt/src")],
+            binds=[(directory, "/mnt/src")],
             timeout=600,
         )
     return faults(result.returncode, result.stdout)

@@ -13,12 +13,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from lab import modules, suite
+from lab import modules, scratch, suite
 from lab.errors import LabError
 
 CASES = ("dkms:bookworm", "dkms:sid", "install:bookworm", "deb:bookworm")
@@ -37,15 +36,15 @@ def tree() -> list[Path]:
 
 def run(case: str, name: str) -> tuple[int, str]:
     """Run `case` in suite `name`: its status, and what it said."""
-    with tempfile.TemporaryDirectory(prefix="longfat-packages-") as directory:
-        modules.copy(tree(), Path(directory))
+    with scratch.directory("packages") as directory:
+        modules.copy(tree(), directory)
         algorithms = " ".join(sorted(modules.owners()))
         result = suite.run(
             name,
             # Copied inside too: what root makes there, we could not remove here.
             f"cp -r /mnt/tree /src && cd /src && MODULES='{' '.join(modules.sources())}' "
             f"ALGORITHMS='{algorithms}' sh -eu tests/packages/{case}.sh",
-            binds=[(Path(directory), "/mnt/tree")],
+            binds=[(directory, "/mnt/tree")],
             timeout=1200,
         )
     return result.returncode, result.stdout

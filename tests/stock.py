@@ -15,12 +15,11 @@ something failed; 4: this machine runs no virtual machine, and says why.
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from lab import modules, suite, vm
+from lab import modules, scratch, suite, vm
 from lab.errors import LabError
 
 # Below the guest's root, in the chroot: what "make install" does.
@@ -70,8 +69,7 @@ BOOTS = {
 
 def run(name: str, setup: str, command: str) -> bool:
     """Run `command` under suite `name`'s kernel after `setup`; whether it succeeded."""
-    with tempfile.TemporaryDirectory(prefix="longfat-stock-") as directory:
-        tree = Path(directory)
+    with scratch.directory("stock") as tree:
         parts = ["tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*.bt"]
         parts += ["scripts/install.sh", "scripts/man.sh", "dkms.conf", "man/*"]
         wanted = [path for part in parts for path in sorted(modules.ROOT.glob(part))]

@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
 from matplotlib import pyplot
@@ -90,6 +91,32 @@ def bdp_of(run: Json) -> float:
     """The bandwidth-delay product of the first flow of a run, packets."""
     link = run["scenario"]["link"]
     return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
+
+
+POINTS = 600  # of a picture over time
+
+
+def series(run: Json, flow: int, column: str) -> Json:
+    """What a picture over time needs of a flow's first connection: every so manieth sample."""
+    one = run["flows"][flow]["connections"][0]
+    step = max(1, len(one["t"]) // POINTS)
+    return {"t": [round(t, 2) for t in one["t"][::step]], column: one[column][::step]}
+
+
+def rates(run: Json, seconds: float) -> list[list[float]]:
+    """Mbit/s of each flow in each `seconds` of the run, all of its connections together."""
+    step = round(seconds / float(run["scenario"]["sample"]))
+    found = []
+    for flow in run["flows"]:
+        total: list[float] = []
+        for one in flow["connections"]:
+            # A flow that starts late has no samples before that.
+            missing = round(one["t"][0] / float(run["scenario"]["sample"])) if one["t"] else 0
+            counts = [0] * missing + one["received"]
+            gains = [b - a for a, b in pairwise(counts[::step])]
+            total = [a + b for a, b in zip_longest(total, gains, fillvalue=0)]
+        found.append([round(gained * 8e-6 / seconds, 2) for gained in total])
+    return found
 
 
 OPEN, DISORDER = 0, 1  # tcpi_ca_state

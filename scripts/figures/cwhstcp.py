@@ -13,7 +13,19 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import OPEN, PUBLISHED, avoidance, bdp_of, by_case, grouped, interval, markdown, plus, save
+from . import (
+    OPEN,
+    PUBLISHED,
+    avoidance,
+    bdp_of,
+    by_case,
+    grouped,
+    interval,
+    markdown,
+    plus,
+    save,
+    series,
+)
 
 PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
 
@@ -103,6 +115,10 @@ def observe(run: Json) -> Json:
     if rest:
         share = sum(flow["goodput_bps"] for flow in rest) / capacity
         found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
+    # The pictures of windows, of the first seed.
+    drawn = run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-fig6")
+    if drawn and run["seed"] == run["scenario"]["seeds"][0]:
+        found["cwnd"] = [series(run, i, "cwnd") for i in range(len(fast))]
     return found
 
 
@@ -154,7 +170,7 @@ def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
 
 def table2() -> str:
     """Table 2: HighSpeed TCP's disease."""
-    paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["shares"])
+    paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["150-200"])
     runs = by_case("cwhstcp-table2")[""]
     return markdown(["", *HEADINGS, "paper: shares"], [["HSTCP", *_row(runs), paper]])
 

@@ -14,7 +14,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, avoidance, bdp_of, grouped, interval, kept, markdown, plus, save
+from . import PUBLISHED, avoidance, bdp_of, grouped, interval, kept, markdown, plus, save, series
 
 HSTCP, RENO = 0, 1
 
@@ -152,6 +152,11 @@ def observe(run: Json) -> Json:
     name = run["scenario"]["name"]
     if any("mode" in event for event in run["flows"][0]["connections"][0].get("events", [])):
         found["modes"] = asdict(modes(run))
+    if name.startswith("ghstcp-fig6"):
+        found["cwnd"] = series(run, 0, "cwnd")
+        found["rtt"] = series(run, 0, "rtt_us")
+        events = run["flows"][0]["connections"][0]["events"]
+        found["modes_at"] = [[round(e["t"], 2), e["mode"]] for e in events if "mode" in e]
     if "-fill-" in name:
         found["fill_s"] = fill_seconds(run)
     if "-gro-" in name:
@@ -205,8 +210,9 @@ def _rule(run: Json) -> str:
 
 
 def fig6() -> str:
-    """Figs. 4 and 6 in numbers."""
-    rows = [[_rule(run), _jitter(run), *_mode_row(run)] for run in kept("ghstcp-fig6")]
+    """Figs. 4 and 6 in numbers, of the first seed: that of the pictures."""
+    first = [run for run in kept("ghstcp-fig6") if run["seed"] == 1]
+    rows = [[_rule(run), _jitter(run), *_mode_row(run)] for run in first]
     return markdown(["rule", "RTT jitter", *MODE_HEADINGS], rows)
 
 

@@ -4,12 +4,14 @@
 from __future__ import annotations
 
 import tomllib
+from statistics import mean
 
 from matplotlib import pyplot
 
-from lab import report, result
+from lab import report
+from lab.result import Json
 
-from . import PUBLISHED, RESULTS, markdown, save
+from . import PUBLISHED, kept, markdown, rates, save, series
 
 # --- LTCP's arithmetic, from the paper's equations
 
@@ -27,12 +29,18 @@ def layer_of(w: float, wt: int = 50) -> int:
     return k
 
 
+def claiming(k: int, wt: int = 50) -> float:
+    """How much sooner than TCP a window grows from W_T, where slow start ended, to W_K."""
+    if k == 2:
+        return 1.0
+    return (layer_start(k) - wt) / ((k - 2) * (k + 3) / 4 * wt)
+
+
 def fig2() -> str:
     """Fig. 2: layers, speedup in claiming bandwidth (eq. 15) and in recovery (3.2)."""
     rows = [["1", "0", "-", "-"]]
     for k in range(2, 21):
-        ltcp = 50 + (k - 2) * (k + 3) / 4 * 50
-        claim = layer_start(k) / ltcp
+        claim = claiming(k)
         recover = 1.0 if k == 2 else (k - 1) * 0.5 / 0.15
         rows.append([str(k), str(layer_start(k)), f"{claim:.2f}", f"{recover:.2f}"])
     return markdown(["K", "W_K", "speedup, claiming bandwidth", "speedup, recovery"], rows)
@@ -82,19 +90,38 @@ def one_layer() -> str:
 
 # --- measured
 
+WINDOW = 5.0  # seconds over which throughput is averaged, as in the paper's Figs. 9 and 14
+
+
+def observe(run: Json) -> Json:
+    """Mean windows of the measured time; what a picture over time needs."""
+    found: Json = {"windows": []}
+    for flow in run["flows"]:
+        one = flow["connections"][0]
+        measured = [
+            w for t, w in zip(one["t"], one["cwnd"], strict=True) if t >= run["scenario"]["warmup"]
+        ]
+        found["windows"].append(round(mean(measured), 1) if measured else 0)
+    name = run["scenario"]["name"]
+    if name.startswith("ltcp-fig6"):
+        found["cwnd"] = series(run, 0, "cwnd")
+    if name.startswith(("ltcp-fig9", "ltcp-fig14")):
+        found["mbps"] = rates(run, WINDOW)
+    return found
+
 
 def fig7() -> str:
     """Fig. 7, the LTCP columns: ours beside the paper's."""
-    published = tomllib.loads((PUBLISHED / "ltcp-fig7.toml").read_text())["ltcp"]
+    published = tomllib.loads((PUBLISHED / "ltcp.toml").read_text())["fig7"]["ltcp"]
     rows = []
-    for name, paper in published.items():
-        stem = "ltcp-fig7-1g" if name == "1gbit" else f"ltcp-fig7-{name}"
-        one = result.read(RESULTS / f"{stem}-s1.json")
+    for one in kept("ltcp-fig7") + kept("ltcp-fig7-1g"):
+        rate = one["scenario"]["link"]["rate"]
+        paper = published["1gbit" if rate == 10**9 else f"{rate // 10**6}mbit"]
         summary = one["summary"]
         loss = summary["loss"] * 100
         rows.append(
             [
-                name.replace("mbit", " Mbit/s").replace("1gbit", "1 Gbit/s"),
+                "1 Gbit/s" if rate == 10**9 else f"{rate // 10**6} Mbit/s",
                 f"{summary['goodput_bps'] / 1e6:.2f}",
                 f"{paper['goodput']:.2f}",
                 f"{summary['utilisation'] * 100:.2f}",
@@ -109,17 +136,14 @@ def fig7() -> str:
 
 def fig6() -> str:
     """Fig. 6 in numbers, from the same runs as its picture."""
-    rows = []
-    for cc in ("ltcp", "reno"):
-        path = RESULTS / f"ltcp-fig6-{cc}-s1.json"
-        rows.append(report.row(result.read(path))[1:-1])
+    rows = [report.row(one)[1:-1] for one in kept("ltcp-fig6")]
     return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
 def ten_gigabit() -> str:
     """One flow at 10 Gbit/s."""
-    one = result.read(RESULTS / "ltcp-10g-s1.json")
-    return markdown(list(report.HEADINGS[1:-1]), [report.row(one)[1:-1]])
+    rows = [report.row(one)[1:-1] for one in kept("ltcp-10g")]
+    return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
 PARTS = {

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import tomllib
-from itertools import pairwise
 from statistics import mean
 
 from matplotlib import pyplot
@@ -13,7 +12,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, by_case, grouped, interval, markdown, plus, save
+from . import PUBLISHED, by_case, grouped, interval, markdown, plus, rates, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "sabul.toml").read_text())
 TABLE2 = PUBLIC["table2"]
@@ -93,25 +92,11 @@ def intervals(run: Json) -> Json:
     }
 
 
-def rates(run: Json) -> list[list[float]]:
-    """Mbit/s of each flow in each WINDOW of the run."""
-    step = round(WINDOW / float(run["scenario"]["sample"]))
-    found = []
-    for flow in run["flows"]:
-        one = flow["connections"][0]
-        # A flow that starts late has no samples before that.
-        missing = round(one["t"][0] / float(run["scenario"]["sample"]))
-        counts = [0] * missing + one["received"]
-        gains = [b - a for a, b in pairwise(counts[::step])]
-        found.append([round(gained * 8e-6 / WINDOW, 2) for gained in gains])
-    return found
-
-
 def convergence(run: Json) -> float | None:
     """Seconds from the start of the last flow until Jain's index of a WINDOW is EQUAL; None if
     that is never so."""
     begins = float(max(flow["connections"][0]["t"][0] for flow in run["flows"]))
-    for i, shares in enumerate(zip(*rates(run), strict=False)):
+    for i, shares in enumerate(zip(*rates(run, WINDOW), strict=False)):
         if i * WINDOW >= begins and (result.jain(list(shares)) or 0) >= EQUAL:
             return round((i + 1) * WINDOW - begins, 3)
     return None
@@ -125,7 +110,7 @@ def observe(run: Json) -> Json:
     if run["scenario"]["trace"]:
         found |= intervals(run)
     if len(run["flows"]) == 2:
-        found |= {"mbps": rates(run), "convergence_s": convergence(run)}
+        found |= {"mbps": rates(run, WINDOW), "convergence_s": convergence(run)}
     return found
 
 
@@ -326,7 +311,11 @@ def of_kind(run: Json, ours: bool) -> list[float]:
 
 def friendly(name: str) -> list[tuple[str, list[Json], list[Json]]]:
     """(path and TCP, runs of two and two, runs of four TCP) of Fig. 4."""
-    found = by_case(name)
+    return friendly_of(by_case(name))
+
+
+def friendly_of(found: dict[str, list[Json]]) -> list[tuple[str, list[Json], list[Json]]]:
+    """... from runs by case."""
     cases = [case.removesuffix("-mixed") for case in found if case.endswith("-mixed")]
     return [(case, found[f"{case}-mixed"], found[f"{case}-four"]) for case in cases]
 

@@ -22,6 +22,12 @@ from .plan import Plan
 from .scenario import Scenario
 
 
+def _memory() -> Path:
+    """Where a virtual-time kernel has its memory, in a file without a name."""
+    shm = Path("/dev/shm")
+    return shm if shm.is_dir() else Path("/tmp")
+
+
 class Backend(ABC):
     """One way of running experiments; `prepare` once, then `execute` many."""
 
@@ -112,13 +118,18 @@ class Uml(Backend):
     exact = True
     seeded = True
 
+    def __init__(self, *, sanitizers: bool = False) -> None:
+        super().__init__()
+        self.sanitizers = sanitizers
+
     def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()
         tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
-        say("virtual-time kernel (the first time: about five minutes)")
-        self._kernel = kernel.build()
+        what = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
+        say(f"{what} (the first time: about five minutes)")
+        self._kernel = kernel.build(sanitizers=self.sanitizers)
         say("modules")
-        self._modules = kernel.build_modules()
+        self._modules = kernel.build_modules(sanitizers=self.sanitizers)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
         self._cores = sorted(os.sched_getaffinity(0))
@@ -126,8 +137,12 @@ class Uml(Backend):
     def prefix(self, slot: int) -> str:
         return "lf"
 
-    def module_files(self) -> Path | None:
+    def module_files(self) -> Path:
         return self._modules
+
+    def seeding_tc(self) -> Path | None:
+        """The directory of a tc that knows netem's seed, unless the system's own does."""
+        return self._tc
 
     def execute(
         self,
@@ -156,7 +171,32 @@ class Uml(Backend):
         )
         if status:
             tail = (run / "console").read_text(errors="replace")[-2000:]
-            raise LabError(f"the virtual-time kernel ended with status {status}:\n{tail}")
+            why = f"the virtual-time kernel ended with status {status}"
+            if "ran out of space" in tail:
+                why += (
+                    f" because there is no space left in {_memory()}, where its memory is (it "
+                    f"takes up to {megabytes} MB): free some, run fewer at once (-j 1), or mount "
+                    f"it with a larger size="
+                )
+            raise LabError(f"{why}:\n{tail}")
+
+    def boot_alone(
+        self, run: Path, *, megabytes: int, timeout: float, arguments: tuple[str, ...] = ()
+    ) -> int:
+        """Boot the kernel for the script run/run.sh and nothing else; its exit status."""
+        shutil.copy(tools.GUEST / "init.sh", run)
+        (run / "init.sh").chmod(0o755)
+        shutil.copy(tools.programs() / "poweroff", run)
+        return self.boot(
+            run,
+            1,
+            0,
+            megabytes=megabytes,
+            timeout=timeout,
+            cancel=threading.Event(),
+            tick=lambda: None,
+            arguments=arguments,
+        )
 
     def boot(
         self,
@@ -172,7 +212,6 @@ class Uml(Backend):
     ) -> int:
         """Boot the kernel with run/init.sh as its first process; its exit status."""
         core = self._cores[slot % len(self._cores)]
-        shm = Path("/dev/shm")
         command = [
             *("setarch", "-R", "taskset", "-c", str(core)),
             str(self._kernel / "linux/linux"),
@@ -195,7 +234,7 @@ class Uml(Backend):
             "HOME": "/",
             "LF_SEED": str(seed),
             "LD_PRELOAD": str(self._programs / "getrandom.so"),
-            "TMPDIR": str(shm) if shm.is_dir() else "/tmp",
+            "TMPDIR": str(_memory()),
         }
         return process.run(
             command,
@@ -288,9 +327,14 @@ class Vm(Backend):
         source = run / "source"
         modules.copy(modules.files(), source)
 
+        failed: list[LabError] = []
+
         def poll() -> bool:
-            tick()
-            return cancel.is_set()
+            try:
+                tick()
+            except LabError as error:
+                failed.append(error)
+            return cancel.is_set() or bool(failed)
 
         try:
             done = vm.run(
@@ -304,5 +348,7 @@ class Vm(Backend):
         except LabError:
             if cancel.is_set():
                 raise process.Cancelled("cancelled") from None
+            if failed:
+                raise failed[0] from None
             raise
         (run / "out").write_text(done.stdout)

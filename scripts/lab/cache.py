@@ -13,18 +13,50 @@ import hashlib
 import os
 import shutil
 import subprocess
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from filelock import FileLock
+from filelock import FileLock, Timeout
+
+from .errors import LabError, cannot_write
 
 
 def directory() -> Path:
     """The cache directory, created if missing."""
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     path = Path(base) / "longfat"
-    path.mkdir(parents=True, exist_ok=True)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(error, path) from error
     return path
+
+
+def _unwritable(error: OSError, path: Path) -> LabError:
+    remedy = "free space there and allow writing, or set XDG_CACHE_HOME to another directory"
+    return cannot_write(error, path, remedy)
+
+
+@contextmanager
+def lock(name: str) -> Iterator[None]:
+    """Exclude other labs that lock `name`.  A cache that is read-only needs no lock: what is
+    in it stays, and nothing can be made."""
+    held = FileLock(directory() / f".{name}.lock")
+    try:
+        try:
+            held.acquire(timeout=0)
+        except Timeout:
+            print(f"longfat: waiting for another longfat ({held.lock_file})", file=sys.stderr)
+            held.acquire()
+    except OSError as error:
+        if os.access(directory(), os.W_OK):
+            raise _unwritable(error, Path(held.lock_file)) from error
+    try:
+        yield
+    finally:
+        held.release()
 
 
 def digest(*parts: object) -> str:
@@ -52,19 +84,22 @@ def entry(name: str, make: Callable[[Path], None], needs: tuple[str, ...] = ()) 
 
     if whole():
         return path
-    with FileLock(directory() / f".{name}.lock"):
+    partial = directory() / f".{name}.partial"
+    with lock(name):
         if whole():
             return path
-        remove(path)
-        partial = directory() / f".{name}.partial"
-        remove(partial)
-        partial.mkdir()
         try:
+            remove(path)
+            remove(partial)
+            partial.mkdir()
             make(partial)
+            partial.rename(path)
+        except OSError as error:
+            remove(partial)
+            raise _unwritable(error, Path(error.filename or partial)) from error
         except BaseException:
             remove(partial)
             raise
-        partial.rename(path)
     return path
 
 

@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ import typer.completion
 import typer.main
 from rich.console import Console
 
-from . import cache, kernel, modules, process, result, runner, tools
+from . import cache, chaos, errors, kernel, modules, process, result, runner, tools
 from . import scenario as scenarios
 from . import watch as watching
 from .backends import Backend, Host, Uml, Vm, fill
@@ -164,26 +165,76 @@ def summarise(files: Results, out: Out) -> None:
 @app.command()
 def bench(
     file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    backend: Annotated[
+        str,
+        typer.Option(help="uml or vm.", autocompletion=lambda: ["uml", "vm"]),
+    ] = "uml",
     repeat: Annotated[int, typer.Option(help="How often.")] = 3,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
 ) -> None:
-    """Say how fast the lab runs: virtual seconds and packets per wall second, one core.
+    """Say how fast the lab runs: virtual seconds and packets for each second of one core.
+
+    With --backend vm: how much of its rate the bottleneck holds in real time, and the
+    highest rate that it holds within 1 %.
 
     Example: scripts/longfat bench tests/scenarios/bench.toml
     """
-    where = Uml()
-    _prepare(where)
-    with runner.run_directory() as scratch:
-        for one in scenarios.load(file):
-            for _ in range(repeat):
-                (job,) = runner.jobs_for([one], one.seeds[:1], scratch)
-                runner.run([job], where, workers=1, timeout=3600, console=notes)
-                console.print(
-                    f"{one.name}: {one.duration / job.wall:.2f} virtual s per wall s, "
-                    f"{job.packets / job.wall:.0f} packets per wall s "
-                    f"({job.wall:.1f} s for {one.duration:.0f} virtual s)",
-                    highlight=False,
-                    soft_wrap=True,
-                )
+    from . import speed
+
+    if not 1 <= repeat <= 100:
+        raise LabError(f"{repeat} times: valid is 1 to 100")
+    if backend not in ("uml", "vm"):
+        raise LabError(f"bench measures the backends uml and vm, not {backend!r}")
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    if backend == "uml":
+        data = speed.virtual(scenarios.load(file), repeat, notes, say)
+    else:
+        with notes.status("measuring in a virtual machine"):
+            data = speed.real(scenarios.load(file), repeat, say)
+        say(f"highest rate held: {speed.highest(data['cases']) / 1e6:g} Mbit/s")
+    if out:
+        speed.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def cost(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Batches of each kind, for the median.")] = 51,
+) -> None:
+    """Say what an ACK costs in each congestion control: nanoseconds and instructions.
+
+    Takes two minutes.  Instructions need what the vm backend needs.
+
+    Example: scripts/longfat cost
+    """
+    from rich.table import Table
+
+    from . import cost as costs
+
+    if not 1 <= rounds <= 1001:
+        raise LabError(f"{rounds} rounds: valid is 1 to 1001")
+    with notes.status("measuring what an ACK costs"), runner.terminable():
+        data = costs.measure(rounds, lambda text: notes.print(text, markup=False))
+    headings, rows = costs.table(data, quartiles=False)
+    printed = Table(box=None)
+    for heading in headings:
+        printed.add_column(heading, justify="right" if heading else "left")
+    for row in rows:
+        printed.add_row(*row)
+    window, acked = costs.TYPICAL
+    console.print(f"an ACK for {acked} packets, window {window}; a loss, without ACKs")
+    console.print(printed)
+    if out:
+        costs.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -317,33 +368,64 @@ def check(
 
 
 @app.command()
-def kunit() -> None:
+def stress(
+    file: Annotated[Path, typer.Argument(help="What may be mixed (TOML).")],
+    minutes: Annotated[float, typer.Option(help="Wall minutes in which seeds are begun.")] = 0,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
+    runs: Annotated[int, typer.Option(help="Seeds at least.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    out: Out = Path("out"),
+    timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 1800,
+    sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = True,
+) -> None:
+    """Connections that everything happens to, seed after seed; says what held at the end.
+
+    Example: scripts/longfat stress tests/stress/chaos.toml --minutes 30
+    """
+    mix = chaos.load(file)
+    where = Uml(sanitizers=sanitizers)
+    _prepare(where)
+    with runner.terminable():
+        total, failed = chaos.many(
+            mix,
+            where,
+            first=seed,
+            runs=runs,
+            seconds=60 * minutes,
+            workers=jobs or len(os.sched_getaffinity(0)),
+            out=out,
+            timeout=timeout,
+            say=lambda text: console.print(text, highlight=False, soft_wrap=True, markup=False),
+        )
+    for key, value in total.items():
+        console.print(f"{key.replace('_', ' ')}: {value}", highlight=False)
+    if failed:
+        raise LabError(
+            f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "
+            f"one again: scripts/longfat stress {file} --seed {failed[0]}"
+        )
+
+
+@app.command()
+def kunit(
+    sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = False,
+) -> None:
     """Run the KUnit suites on the virtual-time kernel; prints their KTAP.
 
     Example: scripts/longfat kunit
     """
-    where = Uml()
+    where = Uml(sanitizers=sanitizers)
     _prepare(where)
     with runner.run_directory() as scratch, runner.terminable():
-        for module in kernel.build_modules(tests=True).glob("*.ko"):
+        for module in kernel.build_modules(tests="kunit", sanitizers=sanitizers).glob("*.ko"):
             shutil.copy(module, scratch)
         (scratch / "run.sh").write_text(
             'for module in "$1"/*.ko; do\n'
             'insmod "$module" || echo "not ok - insmod $module" >/dev/kmsg\n'
             "done\n"
         )
-        shutil.copy(tools.GUEST / "init.sh", scratch)
-        (scratch / "init.sh").chmod(0o755)
-        shutil.copy(tools.programs() / "poweroff", scratch)
-        status = where.boot(
-            scratch,
-            1,
-            0,
-            megabytes=1024,
-            timeout=600,
-            cancel=threading.Event(),
-            tick=lambda: None,
-            arguments=("kunit.enable=1",),
+        status = where.boot_alone(
+            scratch, megabytes=1024, timeout=600, arguments=("kunit.enable=1",)
         )
         log = scratch / "dmesg"
         text = log.read_text() if log.exists() else (scratch / "console").read_text()
@@ -395,6 +477,18 @@ def main() -> None:
         sys.exit(1)
     except typer.Abort:
         sys.exit(130)
+    except OSError as error:
+        if error.errno not in errors.UNWRITABLE:
+            raise
+        notes.print(
+            f"longfat: {error.filename2 or error.filename or 'a file'}: {error.strerror} "
+            f"(results go to --out, temporary files to {tempfile.gettempdir()}, or TMPDIR if "
+            f"it is set, and what is kept to {cache.directory()}, or below XDG_CACHE_HOME)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        sys.exit(1)
     except Exception as error:
         # A wrong command line, reported by the parser with how it should be.
         if hasattr(error, "show"):

@@ -11,12 +11,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
-from filelock import FileLock
-
-from . import cache
+from . import cache, process
 from .errors import LabError
 
 KEYRING = Path("/usr/share/keyrings/debian-archive-keyring.gpg")
@@ -68,16 +65,19 @@ def _apt(suite: str) -> list[str]:
 
 
 def _run(command: list[str], cwd: Path | None = None) -> str:
-    result = subprocess.run(command, cwd=cwd, capture_output=True, text=True)
+    result = process.call(command, cwd=cwd)
     if result.returncode:
-        raise LabError(f"{' '.join(command)} failed:\n{(result.stdout + result.stderr).strip()}")
+        raise LabError(
+            f"{' '.join(command)} failed (is there a network, and space in "
+            f"{cache.directory()}?):\n{result.stdout.strip()}"
+        )
     return result.stdout
 
 
 def version(package: str, suite: str, *, update: bool = True) -> str:
     """The newest version of `package` in `suite`."""
     options = _apt(suite)
-    with FileLock(cache.directory() / f".apt-{suite}.lock"):
+    with cache.lock(f"apt-{suite}"):
         if update:
             _run(["apt-get", *options, "-qq", "update"])
         shown = _run(["apt-cache", *options, "madison", package])
@@ -96,7 +96,7 @@ def unpack(package: str, suite: str, to: Path) -> None:
     options = _apt(suite)
     download = to / ".download"
     download.mkdir(parents=True)
-    with FileLock(cache.directory() / f".apt-{suite}.lock"):
+    with cache.lock(f"apt-{suite}"):
         _run(["apt-get", *options, "-qq", "download", package], cwd=download)
     for archive in download.glob("*.deb"):
         _run(["dpkg", "-x", str(archive), str(to)])

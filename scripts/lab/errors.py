@@ -1,9 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0
 """What the lab raises for a person to read."""
 
+from __future__ import annotations
+
+import errno
+from pathlib import Path
+
+# A write fails with one of these for reasons that the user can mend.
+UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+
 
 class LabError(RuntimeError):
     """Something that the user can mend: what was wrong, where, and what to do.
 
     The command line prints the message without a traceback and exits with 1.
     """
+
+
+def cannot_write(error: OSError, where: Path, remedy: str) -> LabError:
+    """What to say of a write to `where` that failed; `error` itself if it is none."""
+    if error.errno not in UNWRITABLE:
+        raise error
+    return LabError(f"{where}: cannot be written: {error.strerror}: {remedy}")

@@ -21,11 +21,12 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from . import modules
-from .errors import LabError
+from .errors import LabError, cannot_write
 from .plan import ETHERNET, FIRST_PORT, Plan
 from .scenario import Scenario
 
@@ -291,10 +292,15 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
 
 def write(result: Json, path: Path) -> None:
     """Write a result file in one step: it is whole or not there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     partial = path.with_name(f".{path.name}.partial")
-    partial.write_text(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n")
-    partial.replace(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n")
+        partial.replace(path)
+    except OSError as error:
+        with suppress(OSError):
+            partial.unlink()
+        raise cannot_write(error, path, "free space, or choose a directory by --out") from error
 
 
 def read(path: Path) -> Json:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import queue
 import shutil
 import signal
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -25,7 +24,7 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
-from . import result
+from . import result, scratch
 from .backends import Backend, fill
 from .errors import LabError
 from .plan import make as make_plan
@@ -58,12 +57,9 @@ def jobs_for(scenarios: list[Scenario], seeds: list[int] | None, out: Path) -> l
 @contextmanager
 def run_directory() -> Iterator[Path]:
     """A directory for one run, removed afterwards."""
-    path = Path(tempfile.mkdtemp(prefix="longfat-"))
-    path.chmod(0o755)
-    try:
+    with scratch.directory("run") as path:
+        path.chmod(0o755)
         yield path
-    finally:
-        shutil.rmtree(path, ignore_errors=True)
 
 
 @contextmanager
@@ -71,7 +67,7 @@ def terminable() -> Iterator[None]:
     """SIGTERM and SIGHUP end the lab as Ctrl-C does."""
 
     def stop(number: int, _frame: object) -> None:
-        raise KeyboardInterrupt
+        raise KeyboardInterrupt(number)
 
     kept = {s: signal.signal(s, stop) for s in (signal.SIGTERM, signal.SIGHUP)}
     try:
@@ -79,6 +75,13 @@ def terminable() -> Iterator[None]:
     finally:
         for number, handler in kept.items():
             signal.signal(number, handler)
+
+
+def _full(run: Path) -> str:
+    """What to say of a failed run if there is no space for what a run writes."""
+    if shutil.disk_usage(run).free > 1 << 18:
+        return ""
+    return f"no space is left in {run.parent}: free some, or set TMPDIR to another directory\n"
 
 
 def _one(
@@ -101,6 +104,8 @@ def _one(
             progress = run / "progress"
 
             def tick() -> None:
+                if full := _full(run):
+                    raise LabError(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
                 try:
                     job.reached = float(progress.read_text() or 0)
                 except (OSError, ValueError):
@@ -121,11 +126,16 @@ def _one(
                 data = result.make(job.scenario, job.seed, backend.name, plan, run)
             except LabError as error:
                 kept = job.path.with_suffix(".failed")
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                shutil.rmtree(kept, ignore_errors=True)
-                shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+                left = f"all it left: {kept}"
+                try:
+                    kept.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.rmtree(kept, ignore_errors=True)
+                    shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+                except OSError as lost:  # copytree's has no errno
+                    shutil.rmtree(kept, ignore_errors=True)
+                    left = f"what it left could not be copied to {kept}: {lost}"
                 raise LabError(
-                    f"{job.scenario.name}, seed {job.seed}: {error}\n(all it left: {kept})"
+                    f"{job.scenario.name}, seed {job.seed}: {error}\n{_full(run)}({left})"
                 ) from error
             with (run / "samples").open() as samples:
                 last = [line for line in samples if line.startswith("q ")][-1]
@@ -143,14 +153,16 @@ def run(
     workers: int,
     timeout: float,
     console: Console,
+    first_slot: int = 0,
 ) -> None:
-    """Carry out all jobs, `workers` at a time; the first failure ends the others.
+    """Carry out all jobs, `workers` at a time on as many cores from the `first_slot`-th on; the
+    first failure ends the others.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
     """
     slots: queue.Queue[int] = queue.Queue()
-    for slot in range(workers):
+    for slot in range(first_slot, first_slot + workers):
         slots.put(slot)
     cancel = threading.Event()
     total = sum(job.scenario.duration for job in jobs)

@@ -17,12 +17,11 @@ import platform
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from . import cache, debian
+from . import cache, debian, scratch
 from .errors import LabError
 
 # What an external module needs to be built with gcc and with clang.
@@ -228,17 +227,17 @@ def _make(name: str, path: Path) -> None:
         # was found broken: what is built there is looked at and thrown away.
         mirror = debian.mirror()
     where = [suite, str(path), *([mirror] if mirror else [])]
-    with tempfile.TemporaryDirectory(prefix="longfat-suite-") as scratch:
+    with scratch.directory("suite") as work:
         for hook, text, wanted in (
             ("essential", _DPKG, True),
             ("customize", _KERNEL, set(_GUEST) <= set(SUITES[name])),
         ):
-            script = Path(scratch, hook)
+            script = work / hook
             script.write_text(text)
             script.chmod(0o755)
             if wanted:
                 command.append(f"--{hook}-hook={script}")
-        log = Path(scratch, "log")
+        log = work / "log"
         try:
             with log.open("w") as out:
                 process = subprocess.Popen(
@@ -337,10 +336,10 @@ def inside(name: str, command: Sequence[str]) -> Iterator[list[str]]:
     the process that started it.
     """
     lower = chroot(name)
-    with tempfile.TemporaryDirectory(prefix="longfat-suite-") as scratch:
+    with scratch.directory("suite") as mount:
         yield as_root(
             [*_PRIVATE, "sh", "-c", _OVERLAY, "sh", *command],
-            env={"LOWER": str(lower), "SCRATCH": scratch},
+            env={"LOWER": str(lower), "SCRATCH": str(mount)},
         )
 
 

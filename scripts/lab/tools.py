@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 from pathlib import Path
 
-from . import cache, debian
+from . import cache, debian, process
 from .errors import LabError
 
 GUEST = Path(__file__).parent / "guest"
@@ -16,35 +17,36 @@ DATA = Path(__file__).parent / "data"
 
 _PROGRAMS = {
     "lfgen": ["-static", "lfgen.c", "-lm"],
+    "chaos": ["-static", "chaos.c", "-lm"],
     "poweroff": ["-static", "poweroff.c"],
     "getrandom.so": ["-shared", "-fPIC", "getrandom.c"],
+    "ticks": ["ticks.c"],
 }
 
 
 def need(*programs: str) -> None:
     """Raise LabError unless every program is installed."""
-    missing = [p for p in programs if not shutil.which(p, path="/usr/sbin:/sbin:/usr/bin:/bin")]
+    # Experiments look for them in the first of these paths, the lab itself in the second.
+    paths = ("/usr/sbin:/sbin:/usr/bin:/bin", f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    missing = [p for p in programs if not all(shutil.which(p, path=path) for path in paths)]
     if missing:
         raise LabError(
-            f"missing: {', '.join(missing)}. Run `make deps` (it says what it installs), or "
-            f"install Debian's packages of these names yourself"
+            f"missing in {' or in '.join(paths)}: {', '.join(missing)}. Run `make deps` (it "
+            f"says what it installs), or install Debian's packages of these names yourself"
         )
 
 
 def programs() -> Path:
-    """A directory with lfgen, poweroff and getrandom.so, compiled for this machine."""
+    """A directory with the programs above, compiled for this machine."""
     need("cc")
 
     def make(path: Path) -> None:
         for name, args in _PROGRAMS.items():
-            result = subprocess.run(
-                ["cc", "-O2", "-Wall", "-Wextra", "-o", str(path / name), *args],
-                cwd=GUEST,
-                capture_output=True,
-                text=True,
+            result = process.call(
+                ["cc", "-O2", "-Wall", "-Wextra", "-o", str(path / name), *args], cwd=GUEST
             )
             if result.returncode:
-                raise LabError(f"compiling {name} failed:\n{result.stderr}")
+                raise LabError(f"compiling {name} failed:\n{result.stdout}")
 
     key = cache.digest(*sorted(GUEST.glob("*.c")), _PROGRAMS)
     return cache.entry(f"programs-{key}", make)

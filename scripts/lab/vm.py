@@ -15,12 +15,12 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from . import scratch
 from . import suite as suites
 from .errors import LabError
 from .suite import Bind
@@ -139,6 +139,7 @@ def run(
     output: Callable[[str], None] | None = None,
     timeout: float = 600,
     kvm: bool | None = None,
+    qemu: Sequence[str] = (),
     poll: Callable[[], bool] = lambda: False,
 ) -> Completed:
     """Run `command` (a string is a shell's) as root under the kernel of `suite`.
@@ -158,9 +159,9 @@ def run(
     one wait most of the time for one that does not run (four times slower, measured).
 
     `timeout` is in seconds and includes setup and boot.  KVM is used if a trial
-    boot proves that it works, unless `kvm` says yes or no.  Raises VmError where
-    there is no result: setup failed, no boot, the guest died, the time was up.
-    Whatever happens, nothing of the machine is left running.
+    boot proves that it works, unless `kvm` says yes or no; `qemu` are more options for
+    the emulator.  Raises VmError where there is no result: setup failed, no boot, the
+    guest died, the time was up.  Whatever happens, nothing of the machine is left running.
     """
     check()
     image = suites.image(suite)
@@ -174,8 +175,8 @@ def run(
     virtme += ["--memory", memory, "--cpus", str(cpus), "--script-sh", f"sh {_CONTROL}/main"]
     if not kvm:
         virtme.append("--disable-kvm")
-    with tempfile.TemporaryDirectory(prefix="longfat-vm-") as directory:
-        control = Path(directory)
+    virtme += [f"--qemu-opt={word}" for word in qemu]
+    with scratch.directory("vm") as control:
         (control / "command").write_text(words + "\n")
         (control / "main").write_text(_MAIN)
         script = _boot(virtme, control, binds, setup)

@@ -27,7 +27,7 @@ def check_refined(one: Json) -> ghstcp.Modes:
 
 def test_fig4_and_fig6(experiment: Experiment) -> None:
     """The original rule oscillates about the BDP, the refined one does not; with RTT jitter too."""
-    results = by_name(experiment(SCENARIOS / "ghstcp-fig6.toml"))
+    results = by_name(experiment(SCENARIOS / "ghstcp-fig6.toml", seeds=[1]))
     for jitter in ("0ms", "0.2ms"):
         refined = check_refined(results[f"ghstcp-fig6-refined-{jitter}"])
         assert refined.below_s > 10 and refined.above_s > 40 and refined.epochs > 5
@@ -37,7 +37,7 @@ def test_fig4_and_fig6(experiment: Experiment) -> None:
         assert trend.reno_above is not None and trend.reno_above < 0.6
 
 
-@pytest.mark.parametrize("path", ["1g", "10g"])
+@pytest.mark.parametrize("path", ["1g", pytest.param("10g", marks=pytest.mark.long)])
 def test_modes_on_faster_paths(experiment: Experiment, path: str) -> None:
     """The same at 1 Gbit/s, both buffers, and at 10 Gbit/s with the smaller one, with jitter;
     all of them are in docs/results."""
@@ -50,6 +50,7 @@ def test_modes_on_faster_paths(experiment: Experiment, path: str) -> None:
             assert found.below_s > 1
 
 
+@pytest.mark.long
 def test_hstcp_mode_up_to_the_knee_at_10_gigabit(experiment: Experiment) -> None:
     """The window's own bursts are no knee: below the BDP it stays in HSTCP mode."""
     text = (SCENARIOS / "ghstcp-fill-10g.toml").read_text().split("[case")[0]
@@ -86,7 +87,7 @@ def test_growth_is_the_formula_behind_gro(experiment: Experiment) -> None:
 def test_forced_reno_is_reno(experiment: Experiment) -> None:
     """mode=reno grows by one packet per round trip, and never switches."""
     text = SCENARIOS.joinpath("ghstcp-fig6.toml").read_text().split("[vary]")[0]
-    (one,) = experiment(text=text + '[module.ghstcp]\nmode = "reno"')
+    (one,) = experiment(text=text + '[module.ghstcp]\nmode = "reno"', seeds=[1])
     t, window = cwnd(one)
     falls = decreases(window)
     begin, end = falls[0] + 30, falls[1] - 10

@@ -13,10 +13,10 @@ from conftest import FAST, PUBLISHED, SCENARIOS, Experiment, cwnd, decreases
 
 def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
     """Full goodput, and the loss rate within 15 % of the paper's, on every row."""
-    published = tomllib.loads((PUBLISHED / "ltcp-fig7.toml").read_text())["ltcp"]
+    published = tomllib.loads((PUBLISHED / "ltcp.toml").read_text())["fig7"]["ltcp"]
     results = experiment(SCENARIOS / "ltcp-fig7-1g.toml")
     results += experiment(SCENARIOS / "ltcp-fig7.toml")
-    assert len(results) == len(published) == 4
+    assert len(results) == 4
     for one in results:
         rate = one["scenario"]["link"]["rate"]
         name = "1gbit" if rate == 10**9 else f"{rate // 10**6}mbit"

@@ -14,8 +14,8 @@ here=$(dirname "$0")
 . "$here/ktap.sh"
 mark="longfat: acceptance begins"
 
-ALL="load autoload autoload_setsockopt one_socket iperf ss_shows unprivileged
-in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
+ALL="load autoload autoload_setsockopt autoload_nobody one_socket iperf ss_shows unprivileged
+rights in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
 CASES=${CASES:-$ALL}
 NAMES="load autoload autoload_setsockopt one_socket unprivileged"
@@ -77,6 +77,11 @@ autoload() {
 autoload_setsockopt() {
 	unload || die "rmmod failed"
 	python3 "$here/sockets.py" autoload_setsockopt "$algorithm" "$module"
+}
+
+autoload_nobody() {
+	unload || die "rmmod failed"
+	python3 "$here/sockets.py" autoload_nobody "$algorithm" "$module"
 }
 
 # An iperf3 server for one test; returns when it listens.
@@ -262,7 +267,7 @@ boot=$(wc -l <"$tmp/boot")
 
 while read -r module algorithm case <&9; do
 	case $case in
-	load | autoload | autoload_setsockopt | iperf | ss_shows | parameters | load_refused)
+	load | autoload | autoload_setsockopt | autoload_nobody | iperf | ss_shows | parameters | load_refused)
 		result "$algorithm: $case" "$case"
 		;;
 	bpftrace)

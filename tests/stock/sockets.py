@@ -199,6 +199,23 @@ def unprivileged() -> None:
     check(error == errno.EPERM, f"no longer allowed, setsockopt gave errno {error}")
 
 
+def write(path: Path, text: str) -> int:
+    """Write `text` to a file that is there: the errno, 0 if it was taken."""
+    try:
+        fd = os.open(path, os.O_WRONLY)
+        os.write(fd, text.encode())
+    except OSError as error:
+        return error.errno or 254
+    return 0
+
+
+def become_root() -> bool:
+    """In a new user namespace, whose root we are to be from now on; whether we are."""
+    libc.prctl(PR_SET_DUMPABLE, 1)  # or /proc/self would be root's
+    maps = (("uid_map", f"0 {NOBODY} 1"), ("setgroups", "deny"), ("gid_map", f"0 {NOBODY} 1"))
+    return not any(write(Path("/proc/self", file), text) for file, text in maps)
+
+
 def namespace() -> None:
     """An ordinary user with a user and a network namespace of his own gains nothing
     for anybody else: neither the default nor the list of allowed ones.
@@ -206,14 +223,6 @@ def namespace() -> None:
     The kernel (6.1 to 7.2 at least) forgets to give a reference to the module back
     when it refuses it as a namespace's default, so nobody can remove it after this.
     """
-
-    def write(path: Path, text: str) -> int:
-        try:
-            fd = os.open(path, os.O_WRONLY)
-            os.write(fd, text.encode())
-        except OSError as error:
-            return error.errno or 254
-        return 0
 
     def inside() -> int:
         if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET):
@@ -225,12 +234,7 @@ def namespace() -> None:
             return 202
         # The namespace's owner holds CAP_NET_ADMIN over it and may choose for sockets
         # there, the kernel says; in yet another user namespace he no longer does.
-        libc.prctl(PR_SET_DUMPABLE, 1)  # or /proc/self would be root's
-        if write(Path("/proc/self/uid_map"), f"0 {NOBODY} 1"):
-            return 204
-        if write(Path("/proc/self/setgroups"), "deny"):
-            return 204
-        if write(Path("/proc/self/gid_map"), f"0 {NOBODY} 1"):
+        if not become_root():
             return 204
         if libc.unshare(CLONE_NEWUSER):
             return 200
@@ -247,6 +251,67 @@ def namespace() -> None:
             203: "without CAP_NET_ADMIN over the namespace, setsockopt was not refused",
         }.get(result, f"the namespace's process ended with {result}"),
     )
+
+
+def everywhere(name: str, action: Callable[[], int]) -> None:
+    """`action` gives 0 as an ordinary user, and as the root of his own namespaces."""
+
+    def inside() -> int:
+        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) or not become_root():
+            return 200
+        return action()
+
+    for who, run in (("nobody", action), ("the root of a namespace", inside)):
+        result = as_nobody(run)
+        check(result != 200, "no user namespace could be made")
+        check(result == 0, f"{name} as {who} gave {result}")
+
+
+def rights() -> None:
+    """Parameters, events and the module itself are the machine's root's, whoever is root of
+    a namespace; what the machine allows may be a namespace's default, and no other."""
+    files = [*Path(f"/sys/module/{MODULE}/parameters").glob("*")]
+    for file in files:
+        mode = file.stat()
+        check((mode.st_mode & 0o777, mode.st_uid) == (0o644, 0), f"{file}: {oct(mode.st_mode)}")
+        value = file.read_text().strip()
+        everywhere(f"writing {file.name}", lambda f=file, v=value: write(f, v) != errno.EACCES)
+    for file in (TRACE / "trace", TRACE / f"events/longfat/{EVENT}/enable"):
+        check(file.exists(), f"no {file}")
+        everywhere(f"reading {file}", lambda f=file: os.access(f, os.R_OK) or os.access(f, os.W_OK))
+    delete_module = 176
+
+    def unload() -> int:
+        failed = libc.syscall(delete_module, MODULE.encode(), os.O_NONBLOCK)
+        return not (failed and ctypes.get_errno() == errno.EPERM)
+
+    everywhere("unloading the module", unload)
+
+    def default() -> int:
+        if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) or not become_root():
+            return 200
+        path = SYSCTL / "tcp_congestion_control"
+        return write(path, CC) or path.read_text().strip() != CC or get_cc(socket.socket()) != CC
+
+    allowed = (SYSCTL / "tcp_allowed_congestion_control").read_text().strip()
+    with sysctl("tcp_allowed_congestion_control", f"{allowed} {CC}"):
+        error = as_nobody(default)
+    check(error == 0, f"allowed, a namespace's root could not make it the default there: {error}")
+    check((SYSCTL / "tcp_congestion_control").read_text().strip() == "cubic", "ours changed too")
+    unused()
+
+
+def autoload_nobody() -> None:
+    """Without CAP_NET_ADMIN on the machine nobody has a module loaded."""
+
+    def ask() -> int:
+        if try_cc(socket.socket()) != errno.ENOENT:
+            return 1
+        # A namespace's root may write this, and names a module that is not there.
+        return write(SYSCTL / "tcp_congestion_control", CC) not in (errno.ENOENT, errno.EACCES)
+
+    everywhere("choosing an algorithm that is not loaded", ask)
+    check(not Path(f"/sys/module/{MODULE}").exists(), "the module was loaded")
 
 
 def in_use() -> None:
@@ -418,8 +483,8 @@ def hostile() -> None:
 CASES = {
     f.__name__: f
     for f in (
-        autoload_setsockopt, one_socket, unprivileged, namespace, in_use, trace, observed,
-        before_first_ack, listener, reconnect, storm, idle, hostile,
+        autoload_setsockopt, autoload_nobody, one_socket, unprivileged, rights, namespace, in_use,
+        trace, observed, before_first_ack, listener, reconnect, storm, idle, hostile,
     )
 }  # fmt: skip
 

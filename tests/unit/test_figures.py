@@ -322,7 +322,7 @@ GROWTH = round(32 / sum(hstcp_table.a(w) for w in range(88, 120)), 4)
 @pytest.mark.parametrize(
     ("name", "found"),
     [
-        ("ghstcp-fig6-trend", {"overflows": 1, "lost": 4.0}),
+        ("ghstcp-1g-trend", {"overflows": 1, "lost": 4.0}),
         ("ghstcp-fill-1g", {"overflows": 1, "lost": 4.0, "fill_s": 0.8}),
         # One packet a round trip, from 88 packets on, and the formula has 1.6 to 2.0.
         ("ghstcp-gro-0s", {"overflows": 1, "lost": 4.0, "growth": GROWTH}),
@@ -332,6 +332,29 @@ def test_observed(name: str, found: Json) -> None:
     """The name of its scenario file says what a run is for."""
     one = run(climb(80, 120, 1), dropped=[0] * 30 + [4] * 11, name=name)
     assert ghstcp.observe(one) == found
+
+
+def test_observed_over_time() -> None:
+    """What the pictures of Figs. 4 to 6 need: at most some hundred points."""
+    n = 5 * figures.POINTS
+    events = [event(0.0, "init", HSTCP), event(1.234, "reno", RENO), {"t": 2.0, "reason": "x"}]
+    found = ghstcp.observe(run([90] * n, events=events, name="ghstcp-fig6-trend"))
+    assert found["modes_at"] == [[0.0, HSTCP], [1.23, RENO]]
+    assert found["cwnd"]["cwnd"] == [90] * figures.POINTS
+    assert found["rtt"]["t"][:3] == [0.0, 0.5, 1.0]
+
+
+def test_rates() -> None:
+    """Of flows that start late, and of all connections of one."""
+    late = {"t": [1.0, 1.5, 2.0], "received": [0, 125_000, 250_000]}
+    one = {
+        "scenario": {"sample": 0.5},
+        "flows": [
+            {"connections": [{"t": [0, 0.5, 1.0, 1.5, 2.0], "received": [0, 1e5, 25e4, 3e5, 5e5]}]},
+            {"connections": [late, late]},
+        ],
+    }
+    assert figures.rates(one, 1.0) == [[2.0, 2.0], [0.0, 4.0]]
 
 
 def test_observed_of_modes() -> None:

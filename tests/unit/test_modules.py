@@ -126,7 +126,7 @@ def test_files(tree: Path) -> None:
     ]
     (tree / "tests/kunit/a_kunit.c").write_text("")
     (tree / "tests/kunit/Kbuild").write_text("")
-    assert set(modules.files(tests=True)) - set(modules.files()) == {
+    assert set(modules.files(tests="kunit")) - set(modules.files()) == {
         tree / "tests/kunit/a_kunit.c",
         tree / "tests/kunit/Kbuild",
     }

@@ -8,7 +8,7 @@ from statistics import mean
 
 import pytest
 
-from figures import by_case, composite, cwhstcp, grouped, kept, sabul
+from figures import by_case, composite, cwhstcp, grouped, kept, performance, sabul
 from lab.result import Json
 
 
@@ -456,3 +456,34 @@ def test_sabul_queue() -> None:
             assert queued(runs) < queued(cubic)
         elif cc == "bbr":
             assert queued(runs) < 5 and lost(runs) == 0
+
+
+# --- what an ACK costs
+
+
+def test_ltcp_costs_less_than_cubic() -> None:
+    """For every kind of ACK, and gHSTCP in slow start and recovery."""
+    data = performance.costs()
+    for phase in performance.GROWING:
+        assert max(performance.ratios(data, "ltcp", phase)) < 1
+    for phase in ("slow_start", "recovery"):
+        assert max(performance.ratios(data, "ghstcp", phase)) < 1
+    assert max(performance.ratios(data, "ghstcp", "avoidance")) > 1
+    slow = performance.ratios(data, "cwhstcp", "slow_start")
+    assert sum(ratio <= 1 for ratio in slow) > len(slow) / 2
+    for phase in ("avoidance", "recovery"):
+        assert min(performance.ratios(data, "cwhstcp", phase)) > 1
+
+
+def test_composite_costs_the_same_for_all_n() -> None:
+    """From 10^4 packets on, for ACKs of one and two packets; at 100 packets it does not."""
+    counts = performance.costs()["instructions"]
+    several = [f"composite-{n}" for n in (4, 8, 16, 32, 64)]
+    for phase in ("slow_start", "avoidance"):
+        for acked in (1, 2):
+            for window in (10**4, 10**5, 10**6):
+                found = [counts[cc][f"{phase} {window} {acked}"] for cc in several]
+                assert max(found) <= 1.03 * min(found)
+    assert (
+        counts["composite-64"]["avoidance 100 2"] > 1.2 * counts["composite-8"]["avoidance 100 2"]
+    )

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the thesis behind Composite, as its two hypotheses."""
+
+from __future__ import annotations
+
+from matplotlib import pyplot
+
+from figures.composite import COUNTS
+from lab.result import Json
+
+from .shown import Runs, Shown, Value, case, cc, group, over, public, rate
+
+PAPER = public("composite")
+
+
+def _share(run: Json) -> float:
+    return 100 * float(run["observed"]["share"])
+
+
+def _buffer(run: Json) -> str:
+    amount, unit = run["scenario"]["link"]["buffer"]
+    return "250 packets" if unit == "p" else f"{amount:g} BDP"
+
+
+def share(runs: Runs) -> Shown:
+    """Hypothesis 1: a composite's share beside 16 Reno senders, N / (N + 16)."""
+    shown = Shown(peer_headings=["share beside 16 Reno, %"])
+    figure, axes = pyplot.subplots(figsize=(7, 3.6), layout="constrained")
+    line = [2 ** (3 + i / 10) for i in range(31)]
+    axes.plot(line, [100 * n / (n + 16) for n in line], color="grey", lw=1, label="N / (N + 16)")
+    for name in ("composite-share-10m", "composite-share-100m", "composite-share-1g"):
+        beside = [run for run in runs(name) if run["flows"][1]["cc"] == "reno"]
+        for (link, buffer), of in group(beside, lambda run: (rate(run), _buffer(run))).items():
+            by = group(of, lambda run: int(run["observed"]["streams"]))
+            for n, each in by.items():
+                ratio = PAPER["ratio"][str(n)]
+                # Only on the thesis's network does it say anything.
+                paper = 100 * ratio / (1 + ratio) if link == "10 Mbit/s" else None
+                value = over(each, _share, paper=paper, unit="%", digits=1)
+                shown.values[f"share, N={n}, {link}, {buffer}"] = value
+                off = Value(
+                    value.ours - 100 * n / (n + 16),
+                    value.half,
+                    value.seeds,
+                    unit="points",
+                    digits=1,
+                )
+                shown.values[f"off N/(N+16), N={n}, {link}, {buffer}"] = off
+            values = [shown.values[f"share, N={n}, {link}, {buffer}"] for n in by]
+            axes.errorbar(
+                list(by),
+                [v.ours for v in values],
+                [v.half for v in values],
+                ls="",
+                marker="o",
+                ms=4,
+                label=f"{link}, {buffer}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(COUNTS, [str(n) for n in COUNTS])
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("N")
+    axes.set_ylabel("share beside 16 Reno, %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    shown.pictures.append(("share of the link by N", figure))
+    for name, of in group(runs("composite-peers"), cc).items():
+        shown.peers[name] = [over(of, _share, digits=1).text]
+    return shown
+
+
+def smooth(runs: Runs) -> Shown:
+    """Hypothesis 2: throughput swings less than a Reno's, and no more than N connections'."""
+    shown = Shown(peer_headings=["variation beside 16 Reno"])
+    figure, places = pyplot.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+    for axes, name in zip(places, ("composite-smooth", "composite-smooth-100m"), strict=True):
+        cases = group(runs(name), case)
+        counts = [int(c.split("-")[1]) for c in cases if c.startswith("composite-")]
+        link = rate(next(iter(cases.values()))[0])
+        for n in counts:
+            ours = over(cases[f"composite-{n}"], lambda run: run["observed"]["variation"], digits=3)
+            theirs = over(
+                cases[f"parallel-{n}"], lambda run: run["observed"]["variation"], digits=3
+            )
+            reno = over(
+                cases[f"composite-{n}"], lambda run: run["observed"]["variation_beside"], digits=3
+            )
+            shown.values[f"variation, N={n}, {link}"] = ours
+            shown.values[f"N connections, N={n}, {link}"] = theirs
+            shown.values[f"over a Reno's, N={n}, {link}"] = Value(ours.ours / reno.ours)
+            shown.values[f"over N connections', N={n}, {link}"] = Value(ours.ours / theirs.ours)
+        for label, key in (("composite", "variation"), ("N connections", "N connections")):
+            values = [shown.values[f"{key}, N={n}, {link}"] for n in counts]
+            axes.errorbar(
+                counts, [v.ours for v in values], [v.half for v in values], marker=".", label=label
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(counts, [str(n) for n in counts])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("N")
+        axes.set_title(link, fontsize="small")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel("coefficient of variation, 0.5 s")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("how throughput varies, by N", figure))
+    for name, of in group(runs("composite-peers"), cc).items():
+        shown.peers[name] = [over(of, lambda run: run["observed"]["variation"], digits=3).text]
+    return shown
+
+
+def flood(runs: Runs) -> Shown:
+    """What the thesis's final design did after a loss, against Reno: peaks against a connection in
+    the composite's place, standstills against the worst of the senders beside it."""
+    shown = Shown()
+    found = group(runs("composite-flood"), cc)
+    worst = {
+        name: {
+            key: max(float(run["observed"][key]) for run in of)
+            for key in ("peak", "step", "step_beside")
+        }
+        for name, of in found.items()
+    }
+    for name, of in worst.items():
+        shown.values[f"{name}: peak over mean"] = Value(of["peak"])
+        shown.values[f"{name}: longest step"] = Value(of["step"], unit="RTTs")
+        shown.values[f"{name}: longest step of a Reno beside it"] = Value(
+            of["step_beside"], unit="RTTs"
+        )
+        if name != "reno":
+            shown.values[f"{name}: peak, of a Reno's"] = Value(of["peak"] / worst["reno"]["peak"])
+            shown.values[f"{name}: step, of a Reno's beside it"] = Value(
+                of["step"] / of["step_beside"]
+            )
+    return shown

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The same path in virtual and in real time.  "paper" is the latter here."""
+
+from __future__ import annotations
+
+from matplotlib import pyplot
+
+from figures import rates, series
+from figures.ghstcp import losses_per_overflow
+from lab.result import Json
+
+from .shown import Runs, Shown, Value, cc, goodput
+
+
+def observe(run: Json) -> Json:
+    """Loss events after the warm-up, by the bottleneck's counter of drops, and the window over
+    time."""
+    losses, _ = losses_per_overflow(run)
+    return {"losses": losses, "cwnd": series(run, 0, "cwnd"), "mbps": rates(run, 1.0)}
+
+
+def crosscheck(runs: Runs) -> Shown:
+    """Goodput and loss events of both."""
+    shown = Shown()
+    real = {cc(run): run for run in runs("crosscheck-vm")}
+    virtual = {cc(run): run for run in runs("crosscheck")}
+    figure, places = pyplot.subplots(
+        len(virtual), 1, sharex=True, figsize=(7, 6), layout="constrained"
+    )
+    for place, (name, run) in zip(places, virtual.items(), strict=True):
+        shown.values[f"goodput, {name}"] = Value(
+            goodput(run), paper=goodput(real[name]), unit="Mbit/s"
+        )
+        losses = [float(one["observed"]["losses"]) for one in (run, real[name])]
+        shown.values[f"loss events, {name}"] = Value(losses[0], paper=losses[1], digits=0)
+        for one, label in ((run, "virtual"), (real[name], "real")):
+            place.plot(
+                one["observed"]["cwnd"]["t"], one["observed"]["cwnd"]["cwnd"], lw=1, label=label
+            )
+        place.set_title(name, fontsize="small")
+        place.set_ylabel("cwnd, packets")
+        place.grid(alpha=0.3)
+    places[0].legend(fontsize="x-small")
+    places[-1].set_xlabel("time, s")
+    shown.pictures.append(("congestion windows over time", figure))
+    return shown

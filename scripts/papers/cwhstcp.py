@@ -1,0 +1,206 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the CW-HSTCP paper."""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import mean
+
+from matplotlib import pyplot
+
+import hstcp_table
+from figures.cwhstcp import fast_flows
+from lab.result import Json
+
+from .shown import Runs, Shown, Table, Value, case, cc, group, over, public, utilisation
+
+PAPER = public("cwhstcp")
+
+
+def table1(runs: Runs) -> Shown:
+    """a(w) and b(w), by RFC 3649's formulas as the module's table is made."""
+    shown = Shown(tables=[Table(["w", "a(w)", "paper", "b(w)", "paper"], [])])
+    for w, (a, b) in ((int(key), row) for key, row in PAPER["table1"].items()):
+        ours = max(1.0, hstcp_table.a(w)), hstcp_table.b(w)
+        shown.values[f"a({w})"] = Value(ours[0], paper=a)
+        shown.values[f"b({w})"] = Value(ours[1], paper=b, digits=3)
+        shown.tables[0].rows.append([str(w), f"{ours[0]:.2f}", str(a), f"{ours[1]:.3f}", str(b)])
+    figure, axes = pyplot.subplots(figsize=(7, 2.8), layout="constrained")
+    windows = [10 ** (1.6 + i / 20) for i in range(68)]
+    axes.plot(windows, [max(1.0, hstcp_table.a(w)) for w in windows], label="a(w)")
+    axes.plot(
+        [int(w) for w in PAPER["table1"]],
+        [row[0] for row in PAPER["table1"].values()],
+        "kx",
+        label="paper's",
+    )
+    axes.set_xscale("log")
+    axes.set_xlabel("w, packets")
+    axes.set_ylabel("a(w), packets per RTT")
+    axes.legend(fontsize="x-small")
+    axes.grid(alpha=0.3)
+    shown.pictures.append(("a(w)", figure))
+    return shown
+
+
+def _windows(shown: Shown, runs: list[Json], title: str) -> None:
+    """Windows over time of the first seed."""
+    run = next((run for run in runs if "cwnd" in run["observed"]), None)
+    if run is None:
+        return
+    figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
+    for flow, seen in zip(fast_flows(run), run["observed"]["cwnd"], strict=True):
+        axes.plot(seen["t"], seen["cwnd"], lw=1, label=f"{flow['base_rtt_ms']:g} ms")
+    axes.set_xlabel("time, s")
+    axes.set_ylabel("cwnd, packets")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    shown.pictures.append((f"congestion windows over time, {title}, seed {run['seed']}", figure))
+
+
+def _shares(runs: list[Json], i: int, paper: float | None = None) -> Value:
+    return over(
+        runs, lambda run: 100 * run["observed"]["shares"][i], paper=paper, unit="%", digits=1
+    )
+
+
+def _jain(runs: list[Json], paper: float | None = None) -> Value:
+    return over(runs, lambda run: run["observed"]["jain"], paper=paper, digits=3)
+
+
+def table2(runs: Runs) -> Shown:
+    """Five flows of HighSpeed TCP."""
+    found = runs("cwhstcp-table2")
+    shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
+    # Of both halves of the time that is measured here.
+    printed = zip(*(PAPER["table2"][seconds] for seconds in ("100-150", "150-200")), strict=True)
+    for i, (flow, halves) in enumerate(zip(fast_flows(found[0]), printed, strict=True)):
+        shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(found, i, mean(halves))
+    shown.values["Jain"] = _jain(found)
+    for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
+        shown.peers[name] = _peer(of)
+    return shown
+
+
+def _peer(of: list[Json]) -> list[str]:
+    several = range(len(of[0]["observed"]["shares"]))
+    shares = " / ".join(f"{_shares(of, i).ours:.1f}" for i in several)
+    left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
+    return [shares, _jain(of).text, left.text]
+
+
+def _window(i: int, run: Json) -> float:
+    """The mean of the i-th flow's."""
+    return float(run["observed"]["windows"][i])
+
+
+def fig2(runs: Runs) -> Shown:
+    """Their windows."""
+    found = runs("cwhstcp-table2")
+    shown = Shown(peer_headings=["mean windows by RTT"])
+    for i, flow in enumerate(fast_flows(found[0])):
+        shown.values[f"window, {flow['base_rtt_ms']:g} ms"] = over(
+            found,
+            partial(_window, i),
+            unit="packets",
+            digits=0,
+        )
+    _windows(shown, found, "HSTCP")
+    for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
+        several = range(len(of[0]["observed"]["windows"]))
+        shown.peers[name] = [
+            " / ".join(f"{mean(run['observed']['windows'][i] for run in of):.0f}" for i in several)
+        ]
+    return shown
+
+
+def table3(runs: Runs) -> Shown:
+    """By c."""
+    shown = Shown()
+    for name, of in group(runs("cwhstcp-table3"), case).items():
+        paper, c = PAPER["table3"][name], name.removeprefix("c-")
+        for i, flow in enumerate(fast_flows(of[0])):
+            shown.values[f"c={c}: share, {flow['base_rtt_ms']:g} ms"] = _shares(
+                of, i, paper["shares"][i]
+            )
+        shown.values[f"c={c}: background"] = over(
+            of,
+            lambda run: 100 * run["observed"]["background"]["share"],
+            paper=paper["background"],
+            unit="%",
+            digits=1,
+        )
+        shown.values[f"c={c}: total"] = over(
+            of, utilisation, paper=paper["total"], unit="%", digits=1
+        )
+        shown.values[f"c={c}: Jain"] = _jain(of, paper["jain"])
+        shown.values[f"c={c}: background's loss"] = over(
+            of, lambda run: 1e4 * run["observed"]["background"]["loss"], unit="1e-4", digits=2
+        )
+    return shown
+
+
+def fig6(runs: Runs) -> Shown:
+    """Windows of CW-HSTCP."""
+    found = runs("cwhstcp-fig6")
+    shown = Shown()
+    for i, flow in enumerate(fast_flows(found[0])):
+        shown.values[f"window, {flow['base_rtt_ms']:g} ms"] = over(
+            found,
+            partial(_window, i),
+            unit="packets",
+            digits=0,
+        )
+    means = [value.ours for value in shown.values.values()]
+    shown.values["windows, most / least"] = Value(max(means) / min(means), digits=3)
+    _windows(shown, found, "CW-HSTCP")
+    return shown
+
+
+def fig7(runs: Runs) -> Shown:
+    """Jain's index over time scales, and others."""
+    ours = [run for run in runs("cwhstcp-buffer") if _is_base(run)]
+    found = {"cwhstcp": ours} | group(runs("cwhstcp-fig7"), case)
+    found |= group(runs("cwhstcp-fig7-peers"), case)
+    shown = Shown(peer_headings=["Jain over 1 s", "10 s", "100 s", "background, %"])
+    figure, axes = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
+    scales = {"1": 1, "10": 10, "100": 100}
+
+    def over_time(of: list[Json], seconds: str) -> Value:
+        if seconds == "100":
+            return _jain(of)
+        return over(
+            of, lambda run: run["observed"]["jain_over"].get(seconds, float("nan")), digits=3
+        )
+
+    for name, of in found.items():
+        values = {seconds: over_time(of, seconds) for seconds in scales}
+        if name in ("cwhstcp", "hstcp", "scalable", "reno"):
+            shown.values |= {f"{name}, {seconds} s": value for seconds, value in values.items()}
+        if name not in ("cwhstcp", "hstcp"):
+            left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
+            shown.peers[name] = [*(value.text for value in values.values()), left.text]
+        thick = name in ("cwhstcp", "hstcp", "scalable", "reno")
+        axes.plot(
+            list(scales.values()),
+            [v.ours for v in values.values()],
+            marker=".",
+            label=name,
+            lw=2 if thick else 0.8,
+            ls="-" if thick else "--",
+        )
+    axes.set_xscale("log")
+    axes.set_xlabel("time scale, s")
+    axes.set_ylabel("Jain's index")
+    axes.set_ylim(0.3, 1.02)
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small", ncols=2)
+    shown.pictures.append(("fairness over time scales", figure))
+    return shown
+
+
+def _is_base(run: Json) -> bool:
+    """Of the runs behind several buffers those of Table 3's, with the RTT as it is by default."""
+    module = run["scenario"]["module"].get("cwhstcp", {})
+    return bool(run["scenario"]["link"]["buffer"][0] == 559 and module.get("rtt", "min") == "min")

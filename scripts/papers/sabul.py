@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the SABUL paper."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from matplotlib import pyplot
+
+from figures.sabul import WINDOW, equation16, friendly_of, of_kind
+from lab.result import Json
+
+from .shown import Runs, Shown, Value, case, cc, group, over, public, rate, utilisation
+
+PAPER = public("sabul")
+
+
+def fig1(runs: Runs) -> Shown:
+    """Interval and rate over time."""
+    found = group(runs("sabul-fig1"), case)
+    shown = Shown()
+    for name, of in found.items():
+        shown.values[f"throughput, {name}"] = over(
+            of,
+            utilisation,
+            paper=round(100 * equation16(of[0]), 2),
+            unit="%",
+            digits=1,
+        )
+    figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
+    for name, label in (("1gbit", "sabul"), ("1gbit-paper", "the paper's law")):
+        one = found[name][0]
+        us = one["observed"]["interval_us"]
+        t, size = [i / 10 for i in range(len(us))], one["scenario"]["link"]["mtu"] * 8
+        places[0].plot(t, us, lw=1, label=label)
+        places[1].plot(t, [size / x if x else None for x in us], lw=1, label=label)
+    for place, y in zip(places, ("interval, us", "rate, Mbit/s"), strict=True):
+        place.set_ylabel(y)
+        place.grid(alpha=0.3)
+    places[1].set_xlabel("time, s")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("sending interval and rate over time, 1 Gbit/s", figure))
+    return shown
+
+
+def _rtt(run: Json) -> float:
+    return float(run["flows"][0]["base_rtt_ms"])
+
+
+def fig2(runs: Runs) -> Shown:
+    """Utilisation by RTT."""
+    shown = Shown()
+    figure, places = pyplot.subplots(1, 2, sharey=True, figsize=(8, 3.2), layout="constrained")
+    for axes, name in zip(places, ("sabul-fig2-oc12", "sabul-fig2-1g"), strict=True):
+        found = group(runs(name), case)
+        link = rate(found["sabul"][0])
+        for who, of in found.items():
+            by = {
+                rtt: over(each, utilisation, unit="%", digits=1)
+                for rtt, each in group(of, _rtt).items()
+            }
+            shown.values |= {f"{who}, {link}, {rtt:g} ms": value for rtt, value in by.items()}
+            if who == "sabul":
+                means = [value.ours for value in by.values()]
+                shown.values[f"spread over RTTs, {link}"] = Value(
+                    max(means) - min(means), unit="points", digits=1
+                )
+            axes.errorbar(
+                list(by),
+                [v.ours for v in by.values()],
+                [v.half for v in by.values()],
+                marker=".",
+                label=who,
+            )
+        axes.set_xscale("log")
+        axes.set_xlabel(f"RTT, ms; {link}")
+        axes.grid(alpha=0.3)
+    places[0].set_ylim(0, 105)
+    places[0].set_ylabel("utilisation, %")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("utilisation by RTT", figure))
+    beside = [run for run in runs("sabul-fig2-1g") if case(run) == "reno"] + runs(
+        "sabul-fig2-peers"
+    )
+    rtts = sorted({_rtt(run) for run in runs("sabul-fig2-1g")})
+    shown.peer_headings = [f"{rtt:g} ms, %" for rtt in rtts]
+    for name, of in group(beside, cc).items():
+        at = group(of, _rtt)
+        shown.peers[name] = [
+            over(at[r], utilisation, digits=1).text if r in at else "missing" for r in rtts
+        ]
+    return shown
+
+
+def fig3(runs: Runs) -> Shown:
+    """Two flows."""
+    found = group(runs("sabul-fig3"), case)
+    shown = Shown()
+    for name, of in found.items():
+        shown.values[f"Jain, {name}"] = over(of, lambda run: run["summary"]["jain"], digits=3)
+        shown.values[f"total, {name}"] = over(of, utilisation, unit="%", digits=1)
+    names = [name for name in ("10-10", "10-100", "100-10") if name in found]
+    figure, places = pyplot.subplots(1, 3, sharey=True, figsize=(9, 3), layout="constrained")
+    for place, name in zip(places, names, strict=True):
+        run = found[name][0]
+        for flow, mbps in zip(run["flows"], run["observed"]["mbps"], strict=True):
+            place.plot(
+                [(i + 0.5) * WINDOW for i in range(len(mbps))],
+                mbps,
+                lw=1,
+                label=f"{flow['base_rtt_ms']:g} ms",
+            )
+        place.set_xlabel("time, s")
+        place.grid(alpha=0.3)
+        place.legend(fontsize="x-small")
+    places[0].set_ylabel("throughput, Mbit/s")
+    places[0].set_ylim(bottom=0)
+    shown.pictures.append(("throughput of two flows over time", figure))
+
+    def path(run: Json) -> str:
+        return " and ".join(f"{flow['base_rtt_ms']:g}" for flow in run["flows"]) + " ms"
+
+    paths = ("10 and 100 ms", "100 and 100 ms")
+    shown.peer_headings = [f"Jain, {p}" for p in paths]
+    for name, of in group(runs("sabul-fig3-peers"), cc).items():
+        by = group(of, path)
+        shown.peers[name] = [
+            over(by[p], lambda run: run["summary"]["jain"], digits=3).text if p in by else "missing"
+            for p in paths
+        ]
+    return shown
+
+
+def fig4(runs: Runs) -> Shown:
+    """B1 >= B2?"""
+    shown = Shown()
+    short = PAPER["fig4"]["short"]
+    figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
+    labels = []
+    for i, (name, mixed, four) in enumerate(friendly_of(group(runs("sabul-fig4"), case))):
+        paper = name == "short-reno"
+        b1 = over(
+            mixed,
+            lambda run: mean(of_kind(run, False)),
+            paper=mean(short["beside"]) if paper else None,
+            unit="Mbit/s a flow",
+            digits=0,
+        )
+        b2 = over(
+            four,
+            lambda run: mean(of_kind(run, False)),
+            paper=mean(short["four"]) if paper else None,
+            unit="Mbit/s a flow",
+            digits=0,
+        )
+        shown.values[f"{name}: SABUL"] = over(
+            mixed,
+            lambda run: mean(of_kind(run, True)),
+            paper=mean(short["sabul"]) if paper else None,
+            unit="Mbit/s a flow",
+            digits=0,
+        )
+        shown.values[f"{name}: TCP beside it, B1"] = b1
+        shown.values[f"{name}: four TCP, B2"] = b2
+        shown.values[f"{name}: B1 / B2"] = Value(
+            b1.ours / b2.ours, paper=(b1.paper or 0) / b2.paper if b2.paper else None
+        )
+        for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
+            axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
+        labels.append(name)
+    axes.set_xticks(range(len(labels)), labels, fontsize="x-small")
+    axes.set_ylabel("TCP, Mbit/s a flow")
+    axes.set_title("beside SABUL (left), and four of TCP (right)", fontsize="small")
+    axes.grid(alpha=0.3, axis="y")
+    shown.pictures.append(("TCP's throughput beside SABUL, and beside TCP", figure))
+    return shown

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From numbers and criteria to a verdict, and from runs to what state they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from math import isfinite
+
+from .catalogue import Criterion, Figure
+from .shown import Value
+
+
+class Verdict(StrEnum):
+    REPRODUCED = "reproduced"
+    DIFFERENT = "reproduced with a stated difference"
+    NOT = "not reproduced"
+    # Of a claim that is ours.
+    HOLDS = "holds"
+    HOLDS_NOT = "does not hold"
+    FAILED = "failed"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+@dataclass
+class State:
+    """The runs of some scenario files: how many there are to be, and how many are not there."""
+
+    expected: int = 0
+    missing: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)  # of other sources, or of another scenario
+    failed: dict[str, str] = field(default_factory=dict)  # -> what it said
+    measured: list[str] = field(default_factory=list)  # of the present sources
+    earlier: list[str] = field(default_factory=list)  # of other sources that gave the same ...
+    again: set[str] = field(default_factory=set)  # ... as these runs say, which were made again
+    kernels: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)  # of our modules in them, hashes
+
+    @property
+    def complete(self) -> bool:
+        return not (self.missing or self.stale or self.failed)
+
+    @property
+    def good(self) -> int:
+        """How many runs count."""
+        return self.expected - len(self.missing) - len(self.stale) - len(self.failed)
+
+    def text(self) -> str:
+        """How many runs there are, and what is wrong with the others."""
+        parts = [f"{self.good} of {self.expected} runs"]
+        if self.failed:
+            name, said = next(iter(self.failed.items()))
+            parts.append(f"{len(self.failed)} failed, first {name}: {said.splitlines()[0]}")
+        if self.stale:
+            parts.append(f"{len(self.stale)} measured with other sources or another scenario")
+        if self.missing:
+            parts.append(f"{len(self.missing)} missing")
+        if self.earlier:
+            parts.append(
+                f"{len(self.earlier)} measured with earlier sources; {len(self.again)} of them "
+                "made again with these gave exactly the same"
+            )
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A criterion, and whether it holds."""
+
+    criterion: Criterion
+    holds: bool | None  # None: not decided
+    by: str  # the numbers that decided
+
+
+def _named(pattern: str, values: Mapping[str, Value]) -> dict[str, Value]:
+    found = {name: value for name, value in values.items() if fnmatchcase(name, pattern)}
+    if not found:
+        raise ValueError(f"no number is named like {pattern!r}; there are: {', '.join(values)}")
+    for name, value in found.items():
+        if not isfinite(value.ours) or not isfinite(value.paper or 0):
+            raise ValueError(f"{name} is no number: {value.ours}, beside {value.paper}")
+    return found
+
+
+def _within(found: Mapping[str, Value], within: float) -> tuple[bool, str]:
+    ratios = {name: value.ratio for name, value in found.items() if value.ratio is not None}
+    if missing := [name for name in found if name not in ratios]:
+        raise ValueError(f"the paper prints no {', '.join(missing)}")
+    worst = max(ratios, key=lambda name: abs(ratios[name] - 1))
+    return abs(ratios[worst] - 1) <= within, f"{worst}: ratio {ratios[worst]:.3f}"
+
+
+def judge(criterion: Criterion, values: Mapping[str, Value]) -> Judged:
+    """Whether a criterion holds of these numbers; ValueError if it names one that is not there,
+    or is none."""
+    patterns = criterion.order or criterion.of
+    if criterion.peers and not all(
+        any(fnmatchcase(name, pattern) for name in values) for pattern in patterns
+    ):
+        return Judged(criterion, None, "not all of the kernel's own runs are there")
+    found: dict[str, Value] = {}
+    for pattern in patterns:
+        found |= _named(pattern, values)
+    if criterion.order:
+        chosen = [(name, found[name]) for name in criterion.order]
+        holds = all(a.ours > criterion.by * b.ours for (_, a), (_, b) in pairwise(chosen))
+        return Judged(criterion, holds, "; ".join(f"{n} {v.show(v.ours)}" for n, v in chosen))
+    if criterion.within is not None:
+        return Judged(criterion, *_within(found, criterion.within))
+    low, high = criterion.least, criterion.most
+    least = min(found, key=lambda name: found[name].ours)
+    most = max(found, key=lambda name: found[name].ours)
+    holds = (low is None or found[least].ours >= low) and (high is None or found[most].ours <= high)
+    ends = [least] * (low is not None) + [most] * (high is not None)
+    by = "; ".join(f"{name} {found[name].show(found[name].ours)}" for name in dict.fromkeys(ends))
+    return Judged(criterion, holds, by)
+
+
+def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict, list[str]]:
+    """The verdict on a figure, and its reasons.  `judged` is looked at if all runs are there."""
+    if state.failed:
+        return Verdict.FAILED, [state.text()]
+    if state.missing or state.stale:
+        return (Verdict.MISSING if state.missing else Verdict.STALE), [state.text()]
+    reasons = [figure.differs] if figure.differs else []
+    reasons += [
+        f"Not decided: {one.criterion.says} ({one.by})." for one in judged if one.holds is None
+    ]
+    broken = [one for one in judged if one.holds is False]
+    reasons += [
+        f"Not so: {one.criterion.says} ({one.by}). {one.criterion.why or 'Unexplained.'}"
+        for one in broken
+    ]
+    if any(one.criterion.main for one in broken):
+        return (Verdict.HOLDS_NOT if figure.ours else Verdict.NOT), reasons
+    if figure.ours:
+        return Verdict.HOLDS, reasons
+    return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons

@@ -1,0 +1,58 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# report.sh [FIGURE...]: run these figures of the papers (all of them without an argument), and
+# write the report; docs/report.md.  A run that is there is not made again, so that an
+# interrupted report goes on where it was.
+#
+#	PROFILE		quick, full (the default), peers-once, slurm; committed: from docs/results, no runs
+#	JOBS		runs at once (the default: one a core)
+#	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
+#	DRY		not empty: say what would be run, and how long it takes; nothing is changed
+#
+# The exit status is 1 if a run failed or a figure cannot be judged; the report is there all the
+# same, of all figures, and says which.
+set -eu
+cd "$(dirname "$0")/.."
+profile=${PROFILE:-full}
+jobs=${JOBS:-$(nproc)}
+lab=$PWD/scripts/longfat
+
+if [ "$profile" = committed ]; then
+	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
+fi
+if [ -n "${DRY:-}" ]; then
+	exec "$lab" python -m papers plan --dry --profile "$profile" --cores "$jobs" "$@"
+fi
+case $profile in
+slurm | peers-once) out=$PWD/out/report/full ;;
+*) out=$PWD/out/report/$profile ;;
+esac
+mkdir -p "$out"
+# One report at a time in a directory.
+exec 9>"$out/.lock"
+flock -n 9 || {
+	echo "report: another one is running in $out" >&2
+	exit 1
+}
+
+"$lab" python -m papers plan --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
+set -- --profile "$profile" "$@"
+workflow() {
+	"$lab" snakemake --snakefile "$PWD/scripts/papers/Snakefile" --directory "$out" \
+		--profile "$PWD/scripts/papers/profiles/$profile" \
+		--config "plan=$out/plan.json" "out=$out" "profile=$profile" "longfat=$lab" \
+		"timeout=${TIMEOUT:-21600}" "$@"
+}
+case $profile in
+slurm) cores= ;;
+*) cores="--cores $jobs" ;;
+esac
+# The kernel and the modules, before many want them at once.
+"$lab" build
+status=0
+# shellcheck disable=SC2086
+workflow $cores || status=1
+"$lab" python -m papers gather "$@"
+"$lab" python -m papers html "$@" || status=1
+exit "$status"

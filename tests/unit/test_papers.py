@@ -1,0 +1,752 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`make report`: the catalogue is whole, a verdict follows from the numbers, and what is not there
+shows as what it is."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from figures import RESULTS
+from lab import backends, result, runner, scenario
+from lab.errors import LabError
+from lab.modules import ROOT, algorithms
+from papers import __main__ as main
+from papers import catalogue, cost, crosscheck, page, work
+from papers.catalogue import PEERS, Criterion, Figure
+from papers.shown import Shown, Table, Value
+from papers.verdict import Judged, State, Verdict, decide, judge
+
+FIGURES = catalogue.load().figure
+IDS = [figure.id for figure in FIGURES]
+
+# What is to be in it: LTCP Figs. 2, 4, 6 to 15; gHSTCP Figs. 4 to 8 with Table 1; CW-HSTCP Tables 1
+# to 3, Figs. 2, 6, 7; the thesis's Figs. 7 to 21; SABUL Figs. 1 to 4.
+NUMBERS = {
+    "ltcp": [f"Fig. {n}" for n in (2, 4, *range(6, 16))],
+    "ghstcp": [*(f"Fig. {n}" for n in range(4, 9)), "Table 1"],
+    "cwhstcp": ["Table 1", "Table 2", "Table 3", "Fig. 2", "Fig. 6", "Fig. 7"],
+    "sabul": [f"Fig. {n}" for n in range(1, 5)],
+}
+
+
+@pytest.mark.parametrize("paper", NUMBERS)
+def test_every_figure_is_in_the_catalogue(paper: str) -> None:
+    numbers = [figure.number for figure in FIGURES if figure.paper == paper]
+    assert sorted(numbers) == sorted(NUMBERS[paper])
+
+
+def test_every_figure_of_the_thesis_is_in_the_catalogue() -> None:
+    found: set[int] = set()
+    for figure in FIGURES:
+        if figure.paper == "composite":
+            for first, last in re.findall(
+                r"\b(\d+)(?: to (\d+))?", figure.number.split("Figs.")[1]
+            ):
+                found |= set(range(int(first), int(last or first) + 1))
+    assert found == set(range(7, 22))
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=IDS)
+def test_a_figure_can_be_drawn_and_its_scenarios_load(figure: Figure) -> None:
+    assert callable(getattr(import_module(f"papers.{figure.paper}"), figure.draw))
+    runs = work.expected(figure, work.profile("full"), peers=False)
+    assert set(runs) == set(figure.scenarios) and all(runs.values())
+    assert figure.claim.endswith(".") and figure.criterion
+
+
+def test_all_peers_stand_beside_a_figure_that_compares() -> None:
+    full = work.profile("full")
+    assert set(PEERS) <= algorithms()
+    for figure in FIGURES:
+        if figure.peers:
+            there = {
+                work.peer_of(one)
+                for peers in (False, True)
+                for runs in work.expected(figure, full, peers=peers).values()
+                for one, _ in runs
+            }
+            assert there >= set(PEERS), figure.id
+
+
+def test_seeds_where_something_is_random() -> None:
+    """Five at least where start times, short flows, or what a link does to packets are."""
+    for file, runs in work.wanted(FIGURES, work.profile("full")).items():
+        for one, _ in runs:
+            link = one.link
+            random = any(flow.jitter for flow in one.flow) or bool(one.short)
+            random |= any((link.loss, link.jitter, link.duplicate, link.reorder))
+            assert not random or len(one.seeds) >= 5, file
+
+
+def test_choosing() -> None:
+    assert [figure.id for figure in catalogue.choose(["sabul-fig1", "ltcp-fig2"])] == [
+        "ltcp-fig2",
+        "sabul-fig1",
+    ]
+    with pytest.raises(LabError, match=r"no figure ltcp-fig1; valid: ltcp-fig2, "):
+        catalogue.choose(["ltcp-fig1"])
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {},
+        {"of": ["a"]},
+        {"of": ["a"], "within": 0.1, "least": 1.0},
+        {"order": ["a", "b"], "of": ["a"]},
+        {"within": 0.1},
+    ],
+)
+def test_a_criterion_has_one_form(form: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="a criterion is"):
+        Criterion(says="so", **form)
+
+
+# --- verdicts
+
+NUMBERS_OF_ONE = {
+    "a 1": Value(1.05, paper=1.0),
+    "a 2": Value(0.8, paper=1.0),
+    "b": Value(3.0),
+    "c": Value(1.0),
+    "none 1": Value(0.0, paper=0.0),
+    "none 2": Value(3.0, paper=0.0),
+    "d": Value(float("nan")),
+    "e": Value(1.0, paper=float("inf")),
+}
+
+
+@pytest.mark.parametrize(
+    ("form", "holds", "by"),
+    [
+        ({"of": ["a *"], "within": 0.21}, True, "a 2: ratio 0.800"),
+        ({"of": ["a *"], "within": 0.19}, False, "a 2: ratio 0.800"),
+        ({"of": ["a 1"], "within": 0.06}, True, "a 1: ratio 1.050"),
+        ({"of": ["b", "c"], "least": 1.0}, True, "c 1.00"),
+        ({"of": ["b", "c"], "least": 1.1}, False, "c 1.00"),
+        ({"of": ["b", "c"], "most": 2.9}, False, "b 3.00"),
+        ({"of": ["b", "c"], "least": 1.0, "most": 3.0}, True, "c 1.00; b 3.00"),
+        ({"order": ["b", "a 1", "c"]}, True, "b 3.00; a 1 1.05; c 1.00"),
+        ({"order": ["b", "c"], "by": 2.9}, True, "b 3.00; c 1.00"),
+        ({"order": ["b", "c"], "by": 3.0}, False, "b 3.00; c 1.00"),
+        ({"of": ["none 1"], "within": 0.1}, True, "none 1: ratio 1.000"),
+        ({"of": ["none 1", "none 2"], "within": 0.1}, False, "none 2: ratio inf"),
+        ({"of": ["b"], "least": 1.0, "peers": True}, True, "b 3.00"),
+        (
+            {"of": ["b", "over bic's*"], "least": 1.0, "peers": True},
+            None,
+            "not all of the kernel's own runs are there",
+        ),
+        (
+            {"order": ["b", "bic"], "peers": True},
+            None,
+            "not all of the kernel's own runs are there",
+        ),
+    ],
+)
+def test_criteria(form: dict[str, Any], holds: bool | None, by: str) -> None:
+    found = judge(Criterion(says="so", **form), NUMBERS_OF_ONE)
+    assert (found.holds, found.by) == (holds, by)
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ({"of": ["f"], "least": 1.0}, "no number is named like 'f'; there are: a 1, a 2, b, c"),
+        ({"of": ["d"], "least": 1.0}, "d is no number: nan, beside None"),
+        ({"order": ["b", "d"]}, "d is no number"),
+        ({"of": ["e"], "within": 1.0}, "e is no number: 1.0, beside inf"),
+        ({"of": ["a *", "b"], "within": 1.0}, "the paper prints no b"),
+        ({"order": ["b", "f"]}, "no number is named like 'f'"),
+    ],
+)
+def test_a_criterion_of_what_is_not_there(form: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(said)):
+        judge(Criterion(says="so", **form), NUMBERS_OF_ONE)
+
+
+def figure_of(**more: Any) -> Figure:
+    return Figure(
+        id="x-fig1",
+        paper="x",
+        number="Fig. 1",
+        claim="It does.",
+        topology="none",
+        draw="fig1",
+        no_peers="none",
+        criterion=[Criterion(says="so", of=["a"], least=1.0)],
+        **more,
+    )
+
+
+def judged(holds: bool | None, *, main: bool = True, why: str = "") -> Judged:
+    return Judged(Criterion(says="so", of=["a"], least=1.0, main=main, why=why), holds, "a 0.50")
+
+
+@pytest.mark.parametrize(
+    ("differs", "all_of_them", "verdict", "said"),
+    [
+        ("", [judged(True)], Verdict.REPRODUCED, []),
+        ("A link.", [judged(True)], Verdict.DIFFERENT, ["A link."]),
+        (
+            "",
+            [judged(True), judged(False, main=False, why="Rain.")],
+            Verdict.DIFFERENT,
+            ["Not so: so (a 0.50). Rain."],
+        ),
+        ("", [judged(False)], Verdict.NOT, ["Not so: so (a 0.50). Unexplained."]),
+        (
+            "A link.",
+            [judged(False, why="Rain."), judged(True)],
+            Verdict.NOT,
+            ["A link.", "Not so: so (a 0.50). Rain."],
+        ),
+    ],
+)
+def test_verdict_of_whole_runs(
+    differs: str, all_of_them: list[Judged], verdict: Verdict, said: list[str]
+) -> None:
+    assert decide(figure_of(differs=differs), State(1), all_of_them) == (verdict, said)
+
+
+def test_verdict_of_what_is_not_decided() -> None:
+    said = ["Not decided: so (a 0.50)."]
+    assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.DIFFERENT, said)
+
+
+def test_verdict_of_a_claim_of_ours() -> None:
+    """Nothing of a paper is reproduced by it."""
+    assert decide(figure_of(ours=True), State(1), [judged(True)]) == (Verdict.HOLDS, [])
+    assert decide(figure_of(ours=True), State(1), [judged(False)])[0] is Verdict.HOLDS_NOT
+    ours = [figure.id for figure in FIGURES if figure.ours]
+    assert ours == ["composite-flood", "crosscheck"]
+
+
+@pytest.mark.parametrize(
+    ("state", "verdict", "said"),
+    [
+        (State(3, missing=["r"]), Verdict.MISSING, "2 of 3 runs; 1 missing"),
+        (
+            State(3, stale=["r"]),
+            Verdict.STALE,
+            "2 of 3 runs; 1 measured with other sources or another scenario",
+        ),
+        (State(3, stale=["r"], missing=["s"]), Verdict.MISSING, None),
+        (
+            State(3, stale=["r"], failed={"s": "no kernel\nat all"}),
+            Verdict.FAILED,
+            "1 of 3 runs; 1 failed, first s: no kernel; 1 measured with other sources or another "
+            "scenario",
+        ),
+    ],
+)
+def test_verdict_without_all_runs(state: State, verdict: Verdict, said: str | None) -> None:
+    """Whatever the numbers are that are there."""
+    found, reasons = decide(figure_of(), state, [judged(True)])
+    assert found is verdict
+    if said:
+        assert reasons == [said]
+
+
+# --- what is there of a figure's runs
+
+
+@pytest.fixture
+def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> work.Profile:
+    """A profile whose directory is empty."""
+    monkeypatch.setattr(work, "ROOT", tmp_path)
+    (tmp_path / "tests").symlink_to(ROOT / "tests")
+    return work.profile("full")
+
+
+def one_run() -> tuple[scenario.Scenario, int]:
+    return scenario.load(ROOT / "tests/scenarios/crosscheck.toml")[0], 1  # reno: no module
+
+
+def line_of(one: scenario.Scenario, seed: int) -> dict[str, Any]:
+    return {
+        "scenario": json.loads(one.model_dump_json()),
+        "seed": seed,
+        "modules": {},
+        "kernel": "6.12",
+    }
+
+
+def test_state() -> None:
+    one, seed = one_run()
+    line = line_of(one, seed)
+    good = work.state([line], [(one, seed)])
+    assert good.complete and good.kernels == {"6.12"}
+    assert work.state([], [(one, seed)]).missing == ["crosscheck-reno-s1"]
+    failed = work.state([line | {"failed": "why"}], [(one, seed)])
+    assert failed.failed == {"crosscheck-reno-s1": "why"} and not failed.complete
+    other = one.model_copy(update={"duration": 61.0})
+    assert work.state([line], [(other, seed)]).stale == ["crosscheck-reno-s1"]
+    assert work.state([line | {"modules": {"reno": "0"}}], [(one, seed)]).stale
+    assert work.current([line], [(one, seed)]) == [line]
+    assert work.current([line | {"failed": "why"}], [(one, seed)]) == []
+    assert work.current([line], [(other, seed)]) == []
+
+
+def test_a_run_that_failed_is_kept_as_failed(alone: work.Profile) -> None:
+    """Though an older result of it may be there."""
+    figures = catalogue.choose(["crosscheck"])
+    runs = alone.out / "runs"
+    runs.mkdir(parents=True)
+    (runs / "crosscheck-reno-s1.json").write_text("{}")
+    (runs / "crosscheck-reno-s1.error").write_text("the kernel complained\n")
+    work.gather(figures, alone)
+    (line,) = work.read(alone.results, "crosscheck")
+    assert line["failed"] == "the kernel complained"
+    found = page.section(figures[0], alone)
+    assert found.verdict is Verdict.FAILED and not found.numbers and not found.pictures
+
+
+def test_a_figure_without_runs_is_missing(alone: work.Profile) -> None:
+    """... and is on the page, with each of the kernel's own."""
+    (figure,) = catalogue.choose(["ltcp-fig7"])
+    found = page.section(figure, alone)
+    assert found.verdict is Verdict.MISSING and not found.numbers and not found.pictures
+    assert found.peers and [row[:2] for row in found.peers.rows] == [
+        [name, "missing"] for name in PEERS
+    ]
+    text = page.html([found], alone)
+    assert 'id="ltcp-fig7"' in text and "5 missing" in text
+
+
+def test_a_peer_that_failed_shows_so() -> None:
+    """And so does one of which some runs are good."""
+    (figure,) = catalogue.choose(["ltcp-fig6"])
+    state = State(9, failed={"a": "x", "d": "x"}, missing=["b"], stale=["e"])
+    runs = {
+        "bbr": ["a"],
+        "bic": ["b"],
+        "cubic": ["c", "c2", "d", "e"],
+        "reno": ["r"],
+        "htcp": ["h"],
+    }
+    shown = Shown(peer_headings=["h", "i"], peers={"reno": ["1", "2"], "cubic": ["3", "4"]})
+    table = page._peer_table(figure, shown, state, runs)
+    assert table
+    rows = {row[0]: row[1:] for row in table.rows}
+    assert (rows["reno"], rows["bbr"], rows["bic"]) == (["1", "2"], ["failed", ""], ["missing", ""])
+    assert rows["cubic (2 of 4, failed: 1)"] == ["3", "4"]
+    assert rows["yeah"] == ["not run", ""]
+    # Without the figure itself.
+    table = page._peer_table(figure, None, state, runs)
+    assert table and ["htcp", "1 of 1"] in table.rows
+    shown.peers["reno"] = ["1"]
+    with pytest.raises(ValueError, match="ltcp-fig6: reno has 1 cells"):
+        page._peer_table(figure, shown, state, runs)
+
+
+def test_reno_of_the_figure_itself_is_a_peer() -> None:
+    """LTCP's Fig. 15: it is not in the file beside."""
+    (figure,) = catalogue.choose(["ltcp-fig15"])
+    runs = page._peer_runs(figure, work.profile("full"))
+    assert set(PEERS) <= set(runs)
+    assert runs["reno"] == [f"ltcp-fig15-reno-{rtt}ms-s1" for rtt in (20, 60, 120)]
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError("x"), TypeError("x"), LabError("x")])
+def test_a_figure_that_cannot_be_drawn_has_failed(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], error: Exception
+) -> None:
+    """The others are on the page, and the exit status says so."""
+    figures = catalogue.choose(["ltcp-fig2", "cwhstcp-table1"])
+
+    def broken(runs: object) -> Shown:
+        raise error
+
+    monkeypatch.setattr(import_module("papers.ltcp"), "fig2", broken)
+    how = work.profile(work.COMMITTED)
+    first, second = page.sections(figures, how)
+    assert first.verdict is Verdict.FAILED and first.reasons == [f"cannot be judged ({error!r})"]
+    assert not first.numbers and not first.tables and not first.pictures and not first.judged
+    assert second.verdict is Verdict.DIFFERENT
+    assert "cannot be judged" in page.html([first, second], how)
+    assert main._status([first, second], how) == 1 and main._status([second], how) == 0
+    assert "report: ltcp-fig2: cannot be judged" in capsys.readouterr().err
+
+
+def test_plan_makes_what_is_stale_again(alone: work.Profile) -> None:
+    figures = catalogue.choose(["crosscheck"])
+    one, seed = one_run()
+    path = work.path_of(alone, one, seed)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1}))
+    assert {run["name"]: run["done"] for run in work.plan(figures, alone)} == {
+        "crosscheck-reno-s1": True,
+        "crosscheck-cubic-s1": False,
+        "crosscheck-ltcp-s1": False,
+    }
+    error = path.with_suffix(".error")
+    error.write_text("the kernel complained\n")
+    assert not any(run["done"] for run in work.plan(figures, alone))
+    error.unlink()
+    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "modules": {"reno": "0"}}))
+    runs = work.plan(figures, alone)
+    assert not any(run["done"] for run in runs)
+    assert path.exists(), "a plan changes nothing"
+    work.clear(runs, alone)
+    assert not path.exists()
+
+
+def test_dry_changes_nothing(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    one, seed = one_run()
+    path = work.path_of(alone, one, seed)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "modules": {"reno": "0"}}))
+    monkeypatch.setattr(work, "profile", lambda name: alone)
+    assert main.main(["plan", "--dry", "crosscheck"]) == 0
+    assert "crosscheck-reno-s1" in capsys.readouterr().out and path.exists()
+
+
+def test_in_real_time_one_failure_does_not_stop_the_others(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each leaves its .error, and is made the next time."""
+    made: list[str] = []
+
+    def run(jobs: list[Any], where: object, **how: Any) -> None:
+        (job,) = jobs
+        made.append(job.path.stem)
+        if job.scenario.flow[0].cc != "reno":
+            raise LabError("no kernel")
+        job.path.write_text(json.dumps(line_of(job.scenario, job.seed) | {"longfat": 1}))
+
+    monkeypatch.setattr(runner, "run", run)
+    monkeypatch.setattr(backends.Vm, "prepare", lambda self, say: None)
+    figures = catalogue.choose(["crosscheck"])
+    bad = ["crosscheck-cubic-s1-vm", "crosscheck-ltcp-s1-vm"]
+    assert work.real_time(figures, alone, timeout=1) == [f"{name}: no kernel" for name in bad]
+    assert made == ["crosscheck-reno-s1-vm", *bad]
+    errors = sorted(path.stem for path in (alone.out / "runs").glob("*.error"))
+    assert errors == sorted(bad)
+    work.gather(figures, alone)
+    assert [line.get("failed") for line in work.read(alone.results, "crosscheck-vm")][1:] == [
+        "no kernel"
+    ] * 2
+    made.clear()
+    work.real_time(figures, alone, timeout=1)
+    assert made == bad
+
+
+def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:
+    """What the workflow's rule does with a run that is this command: status, and its .error."""
+    text = (ROOT / "scripts/papers/Snakefile").read_text().split('"""')[1]
+    text = re.sub(
+        r"\{config\[longfat\]\} .*?>\{log\}", f"{command} >{tmp_path}/log", text, flags=re.S
+    )
+    text = text.replace("{log}", f"{tmp_path}/log").replace("{params.error}", f"{tmp_path}/e")
+    text = text.replace("{{", "{").replace("}}", "}")
+    done = subprocess.run(["bash", "-c", "set -euo pipefail;" + text], timeout=20)
+    error = tmp_path / "e"
+    return done.returncode, error.read_text() if error.exists() else None
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "error"),
+    [
+        ("true", 0, None),
+        (
+            "sh -c 'echo last words; kill -9 $$'",
+            137,
+            "exit status 137; its log ends:\nlast words\n",
+        ),
+        ("sh -c 'exit 143'", 143, "exit status 143; its log ends:\n"),
+        ("sh -c 'kill -TERM $PPID; exit 143'", 143, "exit status 143; its log ends:\n"),
+        ("sh -c 'exit 130'", 130, None),
+        ("sh -c 'exit 129'", 129, None),
+    ],
+)
+def test_what_was_killed_has_failed(
+    tmp_path: Path, command: str, status: int, error: str | None
+) -> None:
+    found = snakefile_shell(tmp_path, command)
+    assert found == (status, error and f"ended with {error}")
+
+
+def test_what_a_run_said_itself_stays(tmp_path: Path) -> None:
+    (tmp_path / "e").write_text("the kernel complained\n")
+    assert snakefile_shell(tmp_path, "false") == (1, "the kernel complained\n")
+
+
+def test_loss_events_are_counted_by_the_bottleneck() -> None:
+    """However seldom it is looked at: drops within two round trips are one event."""
+    one, _ = one_run()
+    flow = {"base_rtt_ms": 50.0, "connections": [{"t": [], "cwnd": [], "received": []}]}
+    t = [i / 10 for i in range(120, 160)]
+    dropped = [0] * 5 + [3] * 2 + [4] * 10 + [9] * 23
+    run = {
+        "scenario": json.loads(one.model_dump_json()),
+        "flows": [flow],
+        "queue": {"t": t, "dropped": dropped},
+    }
+    assert crosscheck.observe(run)["losses"] == 2
+
+
+def test_a_result_of_earlier_sources(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """... counts if a run that was made again with the present ones says so, of these sources."""
+    one, seed = scenario.load(ROOT / "tests/scenarios/crosscheck.toml")[2], 1  # ltcp
+    line = line_of(one, seed) | {"modules": {"ltcp": "0"}}
+    entry = {"scenario": one.name, "seeds": [1], "was": {"ltcp": "0"}, "now": work.sources(one)}
+
+    def state_with(**other: Any) -> State:
+        monkeypatch.setattr(work, "_confirmations", lambda: {one.name: entry | other})
+        return work.state([line], [(one, seed)])
+
+    good = state_with()
+    assert good.complete and good.text() == (
+        "1 of 1 runs; 1 measured with earlier sources; 1 of them made again with these gave "
+        "exactly the same"
+    )
+    assert work.current([line], [(one, seed)]) == [line] and not work.measured_as(line, one)
+    assert state_with(was={"ltcp": "1"}).stale and state_with(now={"ltcp": "0"}).stale
+    assert work.current([line], [(one, seed)]) == []
+
+
+def test_what_a_rerun_gives_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In all but the sources: in the summary, and in what is observed."""
+    monkeypatch.setattr(work, "_observe", lambda paper, run: {"peak": run["peak"], "late": (1, 2)})
+    made = {"longfat": 1, "modules": {"ltcp": "1"}, "flows": [], "summary": {"loss": 0.1}}
+    made |= {"peak": 1.5, "scenario": {"seeds": [1, 2]}}
+    line = result.summarise(made | {"modules": {"ltcp": "0"}, "scenario": {"seeds": [1]}})
+    line["observed"] = {"peak": 1.5}
+    path = tmp_path / "run.json"
+
+    def differs(**other: Any) -> list[str]:
+        path.write_text(json.dumps(made | other))
+        # Besides what is observed in it, what a summary keeps of a result as it is.
+        return [key for key in work.differs(path, line, "ltcp") if key != "peak"]
+
+    assert differs() == []
+    assert differs(summary={"loss": 0.1000001}) == ["summary"]
+    assert differs(peak=1.5000001) == ["observed peak"]
+    assert work.unknown(path, line, "ltcp") == ["late"]
+    line["observed"]["late"] = [1, 2]
+    assert differs() == [] and work.unknown(path, line, "ltcp") == []
+    line["observed"]["gone"] = 1
+    assert differs() == ["observed gone"]
+
+
+def test_all_seeds_of_what_is_cheap_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    figures = catalogue.choose(["composite-flood"])
+    kept = work.read(RESULTS, "composite-flood")
+    lines = [line | {"modules": {"composite-8": "0"}} for line in kept if line["modules"]]
+    monkeypatch.setattr(work, "read", lambda where, file: lines)
+
+    def seeds(cpu_s: float) -> list[int]:
+        monkeypatch.setattr(cost, "estimate", lambda one, file: cpu_s)
+        found = work._stale(figures)
+        return [job.seed for _, job, _ in found["composite-flood-composite_8"]]
+
+    assert seeds(3.9) == [1, 2, 3, 4, 5] and seeds(4) == [1]
+
+
+def test_only_whole_runs_are_kept() -> None:
+    with pytest.raises(LabError, match="the profile quick has none"):
+        work.keep([], work.profile("quick"))
+
+
+# --- profiles
+
+
+def test_shorter_runs() -> None:
+    """All times, to the same part; a run is not shorter than the least."""
+    (one,) = scenario.load(ROOT / "tests/scenarios/ltcp-fig14.toml")
+    quick = work.profile("quick")
+    short = work.shorten(one, quick)
+    assert (short.duration, short.udp[0].start, short.udp[0].on) == (30, 7.5, 7.5)
+    crosscheck, _ = one_run()
+    assert work.shorten(crosscheck, quick).duration == 15
+    assert work.shorten(crosscheck, quick).warmup == pytest.approx(0.5)
+    seconds = crosscheck.model_copy(update={"duration": 60.0})
+    assert work.shorten(seconds, quick).duration == 8
+    assert work.shorten(seconds, quick).warmup == pytest.approx(4 / 3, abs=1e-6)
+    assert work.shorten(crosscheck, work.profile("full")) is crosscheck
+
+
+def test_a_transfer_is_shortened_in_bytes() -> None:
+    path = ROOT / "tests/scenarios/composite-transfer.toml"
+    one = scenario.load(path)[0]
+    short = work.shorten(one, work.profile("quick"))
+    assert short.flow[0].bytes and one.flow[0].bytes
+    assert short.flow[0].bytes / one.flow[0].bytes == pytest.approx(short.duration / one.duration)
+
+
+def test_quick_is_within_twenty_minutes_on_two_cores() -> None:
+    """With two to spare for what is not a run."""
+    runs = work.plan(FIGURES, work.profile("quick"))
+    assert sum(run["cpu_s"] for run in runs) / 2 <= 18 * 60
+
+
+def test_fewer_seeds_of_the_kernels_own() -> None:
+    figures = catalogue.choose(["ghstcp-fig7"])
+    all_of_them = work.wanted(figures, work.profile("full"))
+    some = work.wanted(figures, work.profile("peers-once"))
+    assert some["ghstcp-fig7"] == all_of_them["ghstcp-fig7"]
+    peers = all_of_them["ghstcp-fig7-peers"]
+    assert some["ghstcp-fig7-peers"] == [(one, seed) for one, seed in peers if seed == 1]
+    assert work.profile("peers-once").out == work.profile("full").out
+
+
+def test_seeds_that_are_not_there_are_said() -> None:
+    """Instead of missing runs, if each run of the others is there."""
+    (file,) = work.expected(catalogue.choose(["ghstcp-fig7"])[0], work.profile("full"), peers=True)
+    runs = work.expected(catalogue.choose(["ghstcp-fig7"])[0], work.profile("full"), peers=True)[
+        file
+    ]
+    later = [work.run_name(one, seed) for one, seed in runs if seed > 1]
+    state = State(len(runs), missing=list(later))
+    assert page._fewer_seeds(state, runs) == "1 seed of 5"
+    assert state.complete and state.text() == f"{len(runs) // 5} of {len(runs) // 5} runs"
+    for missing in (later[1:], later + [work.run_name(*runs[0])], []):
+        state = State(len(runs), missing=list(missing))
+        assert page._fewer_seeds(state, runs) == ""
+        assert state.missing == missing and state.expected == len(runs)
+
+
+def test_profiles() -> None:
+    assert work.profile("slurm").out == work.profile("full").out
+    assert work.profile("quick").out != work.profile("full").out
+    every = ("quick", "full", "slurm", "peers-once", work.COMMITTED)
+    asks = [name for name in every if work.profile(name).fewer_seeds]
+    assert asks == ["peers-once", work.COMMITTED]
+    with pytest.raises(
+        LabError, match="no profile 'fast'; valid: full, peers-once, quick, slurm, committed"
+    ):
+        work.profile("fast")
+
+
+# --- how long
+
+
+def test_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By packets, as those of the same file took, or as all did."""
+    monkeypatch.setattr(
+        cost,
+        "_costs",
+        lambda: {"start_s": 2.0, "python_s": 1.0, "us_per_packet": {"any": 5.0, "known": 10.0}},
+    )
+    one, _ = one_run()  # 200 Mbit/s, 1500 bytes, 300 s: five million packets
+    assert cost.estimate(one, "other") == pytest.approx(3 + 25)
+    assert cost.estimate(one, "known") == pytest.approx(3 + 50)
+
+
+def test_total() -> None:
+    runs = [
+        {"cpu_s": 7200.0, "done": False},
+        {"cpu_s": 3600.0, "done": False},
+        {"cpu_s": 3600.0, "done": True},
+    ]
+    assert cost.total(runs, 2) == (
+        "2 of 3 runs are left to do: about 3.0 h of CPU time, 2.0 h on 2 cores"
+    )
+    assert "60 min on 2 cores" in cost.total(runs[1:], 2)
+
+
+# --- pages
+
+
+class Loads(HTMLParser):
+    """What a page would load, and the anchors in it."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.loads: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        for name, value in attrs:
+            if tag == "a" and name == "href":
+                self.links.append(value or "")
+            elif name in ("src", "href", "xlink:href", "srcset", "data", "poster"):
+                if not (value or "").startswith("#"):
+                    self.loads.append(f"{tag} {value}")
+            elif name == "id":
+                self.ids.append(value or "")
+        if tag in ("script", "link", "iframe", "object", "embed"):
+            self.loads.append(tag)
+
+
+@pytest.fixture(scope="module")
+def committed() -> list[page.Section]:
+    return page.sections(FIGURES, work.profile(work.COMMITTED))
+
+
+def test_html_loads_nothing(committed: list[page.Section]) -> None:
+    text = page.html(committed, work.profile(work.COMMITTED))
+    found = Loads()
+    found.feed(text)
+    assert found.loads == []
+    assert not re.search(r"@import|url\((?!#)", text)
+    assert {link.removeprefix("#") for link in found.links} == set(IDS) <= set(found.ids)
+
+
+def test_every_figure_is_on_both_pages(committed: list[page.Section]) -> None:
+    how = work.profile(work.COMMITTED)
+    html, files = page.html(committed, how), page.markdown(committed, how)
+    text = files[ROOT / "docs/results.md"]
+    for one in committed:
+        for where in (html, text):
+            assert f"make report FIGURE={one.figure.id}" in where
+            assert str(one.verdict) in where.lower()
+        if one.figure.peers:
+            assert one.peers and [row[0].split()[0] for row in one.peers.rows] == list(PEERS)
+        # Numbers and pictures if and only if all runs are there.
+        assert bool(one.numbers or one.tables) == one.state.complete
+
+
+def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:
+    """`scripts/longfat python -m papers pages` renews it."""
+    made = page.markdown(committed, work.profile(work.COMMITTED))
+    for path, text in made.items():
+        assert path.read_text() == text, f"{path} is not what `papers pages` makes"
+    pictures = {path.name for path in (ROOT / "docs/img").glob("report-*.svg")}
+    assert pictures == {path.name for path in made if path.suffix == ".svg"}
+
+
+def test_cells_do_not_break_a_table() -> None:
+    text = page._table(Table(["", "ours"], [["a|b", "1"]], "Of both."))
+    assert text == "|  | ours |\n| --- | ---: |\n| a\\|b | 1 |\n\nOf both."
+
+
+@pytest.mark.parametrize("width", [400, 900, 1400])
+def test_nothing_is_wider_than_the_window(
+    committed: list[page.Section], width: int, tmp_path: Path
+) -> None:
+    """In a real browser, and pictures have a size; what is wide is scrolled in its own box."""
+    browser = shutil.which("chromium")
+    if not browser:
+        pytest.skip("chromium is not installed")
+    measure = (
+        "<script>document.title = [document.documentElement.scrollWidth, innerWidth, Math.min("
+        "...[...document.querySelectorAll('.picture svg')].map(x => x.getBoundingClientRect()"
+        ".height))].join(' ')</script></body>"
+    )
+    text = page.html(committed, work.profile(work.COMMITTED)).replace("</body>", measure)
+    (tmp_path / "report.html").write_text(text)
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900"]
+        + [f"--user-data-dir={tmp_path}/profile", "--dump-dom", f"file://{tmp_path}/report.html"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    found = re.search(r"<title>(\d+) (\d+) ([\d.]+)</title>", done.stdout)
+    assert found, done.stderr
+    assert int(found[1]) <= int(found[2])
+    assert float(found[3]) > 100
