@@ -66,8 +66,9 @@ bench: ## What an ACK costs in each congestion control; how fast the lab runs; w
 	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
 
 stress: ## Connections that everything happens to, seed after seed; then the fuzzer, a tenth as long for each module, and bugs put in that the lab sees; MINUTES=30 SEED=1
-	@scripts/deps.sh check
+	@scripts/deps.sh stress
 	@$(LAB) stress tests/stress/chaos.toml --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
+	@$(LAB) stress tests/stress/chaos.toml --smp --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
 	@LONGFAT_CHECK=1 $(LAB) python tests/fuzz.py --seconds $$(($(MINUTES) * 6))
 	@LONGFAT_CHECK=1 $(LAB) python tests/mutations.py lab
 	@LONGFAT_CHECK=1 LONGFAT_LONG=1 $(LAB) python -m pytest -q -m long tests/lab

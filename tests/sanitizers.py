@@ -3,9 +3,11 @@
 """The sanitizer kernel: that it notices every kind of mistake, that KUnit's suites make none
 there, and a short pass of chaos.
 
-    tests/sanitizers.py [defects|kunit|chaos...]
+    tests/sanitizers.py [defects|kunit|chaos|smp...]
 
-KTAP, one subtest for each part.  `make stress` is the long form of the last.
+KTAP, one subtest for each part.  `make stress` is the long form of the last of them; `smp`
+is not among them if nothing is named: it is the first part for the kernel with two
+processors, which `make stress` runs.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
-from lab import cache, chaos, kernel, modules, runner, tools
+from lab import cache, chaos, kernel, modules, runner, smp, tools
 from lab.backends import Uml
 from lab.errors import LabError
 
@@ -41,28 +43,47 @@ DEFECTS = {
 }
 
 # kmemleak looks at what is five seconds old, and reports what it saw twice.
-_DEFECTS = f"""
-mount -t debugfs debug /sys/kernel/debug
-cd "$1"
-for defect in {" ".join(DEFECTS)}; do
-    echo "lf: $defect" >/dev/kmsg
-    insmod ./lf_defects.ko defect=$defect
-done
+_SCAN = """
 for turn in 1 2; do
     sleep 10
     echo scan >/sys/kernel/debug/kmemleak
 done
 """
 
+# The same for the kernel with two processors.
+SMP_DEFECTS = {
+    "softirq_lock": r"WARNING: inconsistent lock state",
+    "race": r"BUG: KCSAN: data-race in lf_count \[lf_defects\] / lf_count \[lf_defects\]",
+    "sleep_in_atomic": DEFECTS["sleep_in_atomic"],
+}
+
 
 def defects() -> bool:
     """Every defect is committed once: the kernel has to say so, in words that fail a run."""
-    where = Uml(sanitizers=True)
+    return committed(Uml(sanitizers=True), kernel.SANITIZERS, DEFECTS, _SCAN)
+
+
+def smp_defects() -> bool:
+    """The same with two processors."""
+    return committed(smp.Smp(), kernel.SMP, SMP_DEFECTS)
+
+
+def committed(
+    where: Uml | smp.Smp, what: kernel.Kernel, said_of: dict[str, str], afterwards: str = ""
+) -> bool:
+    """Whether the kernel says of each of these defects what it is to say."""
     where.prepare(lambda _: None)
     with runner.run_directory() as scratch:
-        for module in kernel.build_modules(tests="defects", sanitizers=True).glob("*.ko"):
+        for module in kernel.build_modules(what, tests="defects").glob("*.ko"):
             shutil.copy(module, scratch)
-        (scratch / "run.sh").write_text(_DEFECTS)
+        (scratch / "run.sh").write_text(f"""
+mount -t debugfs debug /sys/kernel/debug
+cd "$1"
+for defect in {" ".join(said_of)}; do
+    echo "lf: $defect" >/dev/kmsg
+    insmod ./lf_defects.ko defect=$defect
+done
+{afterwards}""")
         shutil.copy(tools.GUEST / "init.sh", scratch)
         (scratch / "init.sh").chmod(0o755)
         shutil.copy(tools.programs() / "poweroff", scratch)
@@ -78,9 +99,9 @@ def defects() -> bool:
         )
         log = scratch / "dmesg"
         text = log.read_text() if log.exists() else (scratch / "console").read_text()
-    print(f"    1..{len(DEFECTS)}")
+    print(f"    1..{len(said_of)}")
     good = True
-    for number, (name, said) in enumerate(DEFECTS.items(), 1):
+    for number, (name, said) in enumerate(said_of.items(), 1):
         # Up to the next one; a leak is found at the end.
         _, _, part = text.partition(f"lf: {name}\n")
         if name != "leak":
@@ -101,7 +122,10 @@ def kunit() -> bool:
     done = subprocess.run(command, capture_output=True, text=True, cwd=modules.ROOT / "scripts")
     result = re.compile(r"\s*(ok|not ok|1\.\.\d+)")
     lines = [line for line in done.stdout.splitlines() if result.match(line)]
-    print("\n".join(f"    {line}" for line in lines))
+    # A document from each module's suites; here they are one, which has the plans' sum.
+    plans = [int(line[3:]) for line in lines if line.startswith("1..")]
+    print(f"    1..{sum(plans)}")
+    print("\n".join(f"    {line}" for line in lines if not line.startswith("1..")))
     if done.returncode:
         print("\n".join(f"    # {line}" for line in done.stdout.splitlines()[-40:]))
         print("\n".join(f"    # {line}" for line in done.stderr.splitlines()))
@@ -141,7 +165,8 @@ def mix() -> bool:
     return not failed and not idle
 
 
-PARTS = {"defects": defects, "kunit": kunit, "chaos": mix}
+PARTS = {"defects": defects, "kunit": kunit, "chaos": mix, "smp": smp_defects}
+DEFAULT = ["defects", "kunit", "chaos"]
 
 
 def main(names: list[str]) -> int:
@@ -167,4 +192,4 @@ def main(names: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] or list(PARTS)))
+    sys.exit(main(sys.argv[1:] or DEFAULT))

@@ -117,6 +117,7 @@ class Uml(Backend):
     name = "uml"
     exact = True
     seeded = True
+    processors = 1
 
     def __init__(self, *, sanitizers: bool = False) -> None:
         super().__init__()
@@ -125,11 +126,12 @@ class Uml(Backend):
     def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()
         tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
-        what = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
-        say(f"{what} (the first time: about five minutes)")
-        self._kernel = kernel.build(sanitizers=self.sanitizers)
+        name = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
+        say(f"{name} (the first time: about five minutes)")
+        what = kernel.SANITIZERS if self.sanitizers else kernel.LAB
+        self._kernel = kernel.build(what)
         say("modules")
-        self._modules = kernel.build_modules(sanitizers=self.sanitizers)
+        self._modules = kernel.build_modules(what)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
         self._cores = sorted(os.sched_getaffinity(0))

@@ -23,9 +23,11 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from . import modules, process, result, runner, tools, units
+from . import modules, process, result, runner, smp, tools, units
 from .backends import Uml
 from .errors import LabError
+
+Place = Uml | smp.Smp
 
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
@@ -182,11 +184,15 @@ def _netem(rng: random.Random, link: Link, *, corrupt: bool) -> str:
 _CALM = "limit 1000 delay 5ms"
 
 
-def plan(chaos: Chaos, seed: int, *, faults: bool) -> tuple[str, str, list[str]]:
+def plan(
+    chaos: Chaos, seed: int, *, faults: bool, processors: int = 1, seeded: bool = True
+) -> tuple[str, str, list[str]]:
     """(the shell script that makes the network, guest/chaos.c's plan, the namespaces).
 
     Hosts h0.. on one side, the host d on the other, the router r between them.  Every packet
     is damaged in one place at most: two damages could leave TCP's checksum right.
+    With several processors, packets are spread over them, and sockets are looked at from
+    outside; netem's random numbers are drawn from `seed` too where it can be `seeded`.
     """
     rng = random.Random(seed)
     link = chaos.link
@@ -197,7 +203,8 @@ def plan(chaos: Chaos, seed: int, *, faults: bool) -> tuple[str, str, list[str]]
     stages = [("lf-r", "bottleneck"), *(("lf-r", f"port{i}") for i in range(link.hosts))]
 
     def netem(verb: str, ns: str, dev: str, what: str) -> str:
-        return f"tc -n {ns} qdisc {verb} dev {dev} root handle 1: netem {what} seed {next(seeds)}"
+        drawn = f" seed {next(seeds)}" if seeded else ""
+        return f"tc -n {ns} qdisc {verb} dev {dev} root handle 1: netem {what}{drawn}"
 
     setup = ["set -e"]
     for ns in spaces:
@@ -225,6 +232,14 @@ def plan(chaos: Chaos, seed: int, *, faults: bool) -> tuple[str, str, list[str]]
     for ns, dev in stages:
         setup.append(netem("add", ns, dev, _netem(rng, link, corrupt=True)))
 
+    if processors > 1:
+        mask = f"{2**processors - 1:x}"
+        queues = "/sys/class/net/*/queues/rx-*/rps_cpus"
+        for ns in spaces:
+            setup.append(
+                f"ip netns exec {ns} sh -c 'for cpus in {queues}; do echo {mask} >$cpus; done'"
+            )
+
     def mtu(port: str, size: int) -> str:
         """Both ends of a wire; where they differ, veth drops, and says so to the sender."""
         peer = next(ns for ns, _, dev, _ in wires if dev == port)
@@ -248,6 +263,8 @@ def plan(chaos: Chaos, seed: int, *, faults: bool) -> tuple[str, str, list[str]]
         ns = rng.choice([*hosts, "lf-d"])
         value = rng.choice(settings[key])
         commands.append((at, f"ip netns exec {ns} sysctl -qw {key}={value}"))
+    for at in _times(rng, 1 if processors > 1 else 0, chaos.duration):
+        commands.append((at, f"ip netns exec {rng.choice(spaces)} ss -tin >/dev/null"))
     # Then a quiet network, on which everything has to complete.
     for ns, dev in stages:
         end = chaos.duration + link.down[1]
@@ -292,9 +309,15 @@ def plan(chaos: Chaos, seed: int, *, faults: bool) -> tuple[str, str, list[str]]
     return "\n".join(setup) + "\n", "\n".join(lines) + "\n", spaces
 
 
-def fill(run: Path, chaos: Chaos, seed: int, where: Uml) -> None:
+def fill(run: Path, chaos: Chaos, seed: int, where: Place) -> None:
     """Write what guest/chaos.sh needs into the empty directory `run`."""
-    setup, lines, spaces = plan(chaos, seed, faults=where.sanitizers)
+    setup, lines, spaces = plan(
+        chaos,
+        seed,
+        faults=where.sanitizers,
+        processors=where.processors,
+        seeded=isinstance(where, Uml),
+    )
     (run / "setup.sh").write_text(setup)
     (run / "plan").write_text(lines)
     (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
@@ -324,7 +347,7 @@ def judge(run: Path) -> tuple[dict[str, int], list[str]]:
         return (run / name).read_text(errors="replace") if (run / name).exists() else ""
 
     said = text("out")[-2000:] + text("console")[-2000:]
-    log = text("dmesg").splitlines()
+    log, counters["races_of_the_kernel"] = smp.foreign_races(text("dmesg").splitlines())
     wrong += complaints(log or said.splitlines())
     for line in text("summary").splitlines():
         key, _, rest = line.partition(" ")
@@ -349,7 +372,7 @@ _MEGABYTES = 1024
 def one(
     chaos: Chaos,
     seed: int,
-    where: Uml,
+    where: Place,
     slot: int,
     *,
     keep: Path,
@@ -384,7 +407,7 @@ def one(
 
 def many(
     chaos: Chaos,
-    where: Uml,
+    where: Place,
     *,
     first: int,
     runs: int,

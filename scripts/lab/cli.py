@@ -24,6 +24,7 @@ from . import watch as watching
 from .backends import Backend, Host, Uml, Vm, fill
 from .errors import LabError
 from .plan import make as make_plan
+from .smp import Smp
 
 app = typer.Typer(
     help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
@@ -54,7 +55,7 @@ def _backend(name: str) -> Backend:
     return BACKENDS[name]()
 
 
-def _prepare(backend: Backend) -> None:
+def _prepare(backend: Backend | Smp) -> None:
     with notes.status("preparing") as status, runner.terminable():
         backend.prepare(lambda text: status.update(f"preparing: {text}"))
 
@@ -377,13 +378,16 @@ def stress(
     out: Out = Path("out"),
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 1800,
     sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = True,
+    smp: Annotated[
+        bool, typer.Option(help="In an emulator with two processors, in real time, for races.")
+    ] = False,
 ) -> None:
     """Connections that everything happens to, seed after seed; says what held at the end.
 
     Example: scripts/longfat stress tests/stress/chaos.toml --minutes 30
     """
     mix = chaos.load(file)
-    where = Uml(sanitizers=sanitizers)
+    where = Smp() if smp else Uml(sanitizers=sanitizers)
     _prepare(where)
     with runner.terminable():
         total, failed = chaos.many(
@@ -392,7 +396,7 @@ def stress(
             first=seed,
             runs=runs,
             seconds=60 * minutes,
-            workers=jobs or len(os.sched_getaffinity(0)),
+            workers=jobs or max(1, len(os.sched_getaffinity(0)) // where.processors),
             out=out,
             timeout=timeout,
             say=lambda text: console.print(text, highlight=False, soft_wrap=True, markup=False),
@@ -414,10 +418,11 @@ def kunit(
 
     Example: scripts/longfat kunit
     """
+    what = kernel.SANITIZERS if sanitizers else kernel.LAB
     where = Uml(sanitizers=sanitizers)
     _prepare(where)
     with runner.run_directory() as scratch, runner.terminable():
-        for module in kernel.build_modules(tests="kunit", sanitizers=sanitizers).glob("*.ko"):
+        for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):
             shutil.copy(module, scratch)
         (scratch / "run.sh").write_text(
             'for module in "$1"/*.ko; do\n'

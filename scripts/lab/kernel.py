@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The virtual-time kernel: Debian's kernel source built as User-Mode Linux, and
-our modules built against it."""
+"""The lab's own kernels: Debian's kernel source built as User-Mode Linux, which has
+virtual time, or for an emulator with two processors; and our modules built against them."""
 
 from __future__ import annotations
 
 import os
 import platform
 import shutil
+from dataclasses import dataclass
 from pathlib import Path
 
 from . import cache, debian, modules, process, tools
@@ -14,9 +15,35 @@ from .errors import LabError
 
 SUITE = "trixie"
 PACKAGE = "linux-source-6.12"
-CONFIG = tools.DATA / "uml.config"
-# On top of it, for the kernel that notices mistakes.
-SANITIZERS = tools.DATA / "uml-sanitizers.config"
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """What one of the kernels is built from."""
+
+    name: str
+    arch: str
+    config: tuple[Path, ...]  # fragments over allnoconfig
+    image: str  # what is booted, in the kernel's tree; also the name of what makes it
+
+    @property
+    def key(self) -> str:
+        """Names this configuration."""
+        return f"{self.name}-{cache.digest(*self.config)}"
+
+
+# Virtual time; the same with what notices mistakes, many times slower; two processors, for
+# the vm backend.
+LAB = Kernel("uml", "um", (tools.DATA / "lab.config", tools.DATA / "uml.config"), "linux")
+SANITIZERS = Kernel(
+    "uml-sanitizers", "um", (*LAB.config, tools.DATA / "uml-sanitizers.config"), "linux"
+)
+SMP = Kernel(
+    "smp",
+    "x86_64",
+    (tools.DATA / "lab.config", tools.DATA / "smp.config"),
+    "arch/x86/boot/bzImage",
+)
 
 # A third of the archive, which no file of our configuration is in.
 _UNUSED = ("*/Documentation/*/*", "*/tools/testing/*", "*/amd/include/asic_reg/*")
@@ -45,7 +72,7 @@ def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
         raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
 
 
-def _make(path: Path, version: str, configuration: str) -> None:
+def _make(path: Path, version: str, what: Kernel) -> None:
     tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
     debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
     archive = next((path / "package").rglob("linux-source-*.tar.xz"), None)
@@ -53,7 +80,7 @@ def _make(path: Path, version: str, configuration: str) -> None:
         raise LabError(f"Debian's package {PACKAGE} {version} holds no linux-source-*.tar.xz")
     tree = path / "linux"
     tree.mkdir()
-    log = cache.directory() / "kernel-build.log"
+    log = cache.directory() / f"kernel-build-{what.key}.log"
     log.unlink(missing_ok=True)
     _logged(
         ["tar", "-xf", str(archive), "-C", str(tree), "--strip-components=1"]
@@ -67,6 +94,7 @@ def _make(path: Path, version: str, configuration: str) -> None:
             f"{archive.name} of Debian's {PACKAGE} {version} is not the source of a kernel that "
             f"runs in user mode: it has no arch/um/Makefile"
         )
+    configuration = "".join(file.read_text() for file in what.config)
     wanted = path / "config"
     wanted.write_text(configuration)
     # No user, host or time in the image: two builds of one source are one kernel.
@@ -77,13 +105,13 @@ def _make(path: Path, version: str, configuration: str) -> None:
         "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
     }
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    make = ["make", "-C", str(tree), "ARCH=um", jobs]
+    make = ["make", "-C", str(tree), f"ARCH={what.arch}", jobs]
     _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
     have = set((tree / ".config").read_text().splitlines())
     lost = [x for x in configuration.splitlines() if x.startswith("CONFIG") and x not in have]
     if lost:
         raise LabError(f"{PACKAGE} {version} does not take these options: {', '.join(lost)}")
-    _logged([*make, "linux", "modules"], log, "building the kernel", env=env)
+    _logged([*make, Path(what.image).name, "modules"], log, "building the kernel", env=env)
     # Keep what runs and what modules are built with: headers, scripts, symbols.
     (tree / "vmlinux").unlink()
     for pattern in ("*.o", "*.a", "*.cmd"):
@@ -96,50 +124,47 @@ def _make(path: Path, version: str, configuration: str) -> None:
     (path / "version").write_text(version + "\n")
 
 
-def build(*, sanitizers: bool = False) -> Path:
-    """The directory of the built kernel: `linux/linux` runs it, `version` names it.
-    With `sanitizers`, the one that notices mistakes, many times slower.
+def build(what: Kernel = LAB) -> Path:
+    """The directory of the built kernel: `linux/` is its tree, `version` names it.
 
     Whatever version was built first for this configuration is kept; remove the
     cache entry (`longfat clean`) to move to the suite's newest.
     """
-    require()
-    files = [CONFIG, SANITIZERS] if sanitizers else [CONFIG]
-    configuration = cache.digest(*files)
-    text = "".join(file.read_text() for file in files)
-    needs = ("version", "linux/linux", "linux/Module.symvers", "linux/Makefile")
+    if what.arch == "um":
+        require()
+    needs = ("version", f"linux/{what.image}", "linux/Module.symvers", "linux/Makefile")
     # One at a time, or two beginners could find two newest versions.
-    with cache.lock(f"uml-{configuration}"):
-        for built in sorted(cache.directory().glob(f"uml-*-{configuration}")):
+    with cache.lock(f"kernel-{what.key}"):
+        for built in sorted(cache.directory().glob(f"kernel-*-{what.key}")):
             if all((built / file).exists() for file in needs):
                 return built
         version = debian.version(PACKAGE, SUITE)
-        name = f"uml-{version}-{configuration}"
-        return cache.entry(name, lambda path: _make(path, version, text), needs)
+        name = f"kernel-{version}-{what.key}"
+        return cache.entry(name, lambda path: _make(path, version, what), needs)
 
 
-def build_modules(*, tests: str = "", sanitizers: bool = False) -> Path:
-    """A directory with every module of the tree built for the virtual-time kernel;
-    with `tests`, those of that directory of tests/ instead."""
-    kernel = build(sanitizers=sanitizers)
+def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
+    """A directory with every module of the tree built for this kernel; with `tests`, those
+    of that directory of tests/ instead."""
+    kernel = build(what)
     files = modules.files(tests=tests)
     suffix = f"-{tests}" if tests else ""
 
     def make(path: Path) -> None:
         tree = path / "tree"
         modules.copy(files, tree)
-        log = cache.directory() / f"module-build{suffix}.log"
+        log = cache.directory() / f"module-build-{what.key}{suffix}.log"
         log.unlink(missing_ok=True)
-        what = tree / "tests" / tests if tests else tree
+        place = tree / "tests" / tests if tests else tree
         _logged(
-            ["make", "-C", str(kernel / "linux"), "ARCH=um", f"M={what}", "W=1"]
+            ["make", "-C", str(kernel / "linux"), f"ARCH={what.arch}", f"M={place}", "W=1"]
             + ["KCFLAGS=-Werror"],
             log,
             "building the modules",
         )
-        for built in what.glob("*.ko"):
+        for built in place.glob("*.ko"):
             built.rename(path / built.name)
         shutil.rmtree(tree)
 
     key = cache.digest(kernel.name, *files)
-    return cache.entry(f"modules-uml-{key}{suffix}", make)
+    return cache.entry(f"modules-{what.name}-{key}{suffix}", make)

@@ -132,6 +132,8 @@ def run(
     command: str | Sequence[str],
     *,
     suite: str = "bookworm",
+    kernel: Path | None = None,
+    arguments: Sequence[str] = (),
     setup: str | Sequence[str] | None = None,
     binds: Sequence[Bind] = (),
     memory: str = "2G",
@@ -142,7 +144,9 @@ def run(
     qemu: Sequence[str] = (),
     poll: Callable[[], bool] = lambda: False,
 ) -> Completed:
-    """Run `command` (a string is a shell's) as root under the kernel of `suite`.
+    """Run `command` (a string is a shell's) as root under the kernel of `suite`, or under
+    the image `kernel`, which has all that it needs built in; `arguments` are more of its
+    command line.
 
     `setup` runs before the boot, in the chroot that becomes the guest's root: the
     place to build and to install, many times faster than the guest.  The host's
@@ -164,13 +168,15 @@ def run(
     guest died, the time was up.  Whatever happens, nothing of the machine is left running.
     """
     check()
-    image = suites.image(suite)
+    image = kernel or suites.image(suite)
     if kvm is None:
         kvm = kvm_works(image)
     if cpus is None:
         cpus = 2 if kvm else 1
     words = command if isinstance(command, str) else shlex.join(command)
-    virtme = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(image), "--mods=auto"]
+    virtme = [sys.executable, "-m", "virtme.commands.run", "--kimg", str(image)]
+    virtme.append(f"--mods={'none' if kernel else 'auto'}")
+    virtme += [f"--kopt={word}" for word in arguments]
     virtme += ["--rw", "--force-9p", "--show-boot-console", "--disable-microvm"]
     virtme += ["--memory", memory, "--cpus", str(cpus), "--script-sh", f"sh {_CONTROL}/main"]
     if not kvm:

@@ -5,6 +5,8 @@
  * so that the next one can be.  Never load it into a kernel that is to live on.
  */
 #include <linux/delay.h>
+#include <linux/interrupt.h>
+#include <linux/kthread.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -117,6 +119,49 @@ static void lf_leak(void)
 		WRITE_ONCE(lf_sink, !kmalloc(READ_ONCE(lf_size), GFP_KERNEL));
 }
 
+/* For the kernel with two processors: a counter that two of them write to. */
+static u64 lf_plain;
+
+static int lf_count(void *unused)
+{
+	while (!kthread_should_stop()) {
+		lf_plain++;
+		cond_resched();
+	}
+	return 0;
+}
+
+static void lf_race(void)
+{
+	struct task_struct *task[2];
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(task); i++)
+		task[i] = kthread_run_on_cpu(lf_count, NULL, i, "lf_race/%u");
+	msleep(3000);
+	for (i = 0; i < ARRAY_SIZE(task); i++)
+		if (!IS_ERR(task[i]))
+			kthread_stop(task[i]);
+}
+
+/* And a lock that a softirq takes too, taken with softirqs on. */
+static void lf_in_softirq(struct tasklet_struct *unused)
+{
+	spin_lock(&lf_spin);
+	spin_unlock(&lf_spin);
+}
+
+static void lf_softirq_lock(void)
+{
+	struct tasklet_struct tasklet;
+
+	tasklet_setup(&tasklet, lf_in_softirq);
+	tasklet_schedule(&tasklet);
+	tasklet_kill(&tasklet);
+	spin_lock(&lf_spin);
+	spin_unlock(&lf_spin);
+}
+
 static const struct {
 	const char *name;
 	void (*commit)(void);
@@ -132,6 +177,8 @@ static const struct {
 	{ "rcu", lf_rcu },
 	{ "lock_order", lf_lock_order },
 	{ "leak", lf_leak },
+	{ "race", lf_race },
+	{ "softirq_lock", lf_softirq_lock },
 };
 
 static int __init lf_init(void)

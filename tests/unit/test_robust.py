@@ -38,11 +38,11 @@ def unpack(package, suite, to):
         log.write(package + "\\n")
     shutil.copytree(work / "package", to)
 debian.unpack = unpack
-kernel.CONFIG = work / "config"
+one = kernel.Kernel("uml", "um", (work / "config",), "linux")
 kernel.tools.need = lambda *programs: None
 def app(**_):
     with runner.terminable():
-        print(kernel.build())
+        print(kernel.build(one))
 cli.app = app
 cli.main()
 """
