@@ -90,7 +90,6 @@ done
         where.boot(
             scratch,
             1,
-            0,
             megabytes=512,
             timeout=600,
             cancel=threading.Event(),

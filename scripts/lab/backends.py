@@ -16,7 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
-from . import kernel, modules, process, suite, tools, vm
+from . import cores, kernel, modules, process, suite, tools, vm
 from .errors import LabError
 from .plan import Plan
 from .scenario import Scenario
@@ -49,9 +49,10 @@ class Backend(ABC):
     def _prepare(self, say: Callable[[str], None]) -> None:
         """What `prepare` does for this backend."""
 
-    @abstractmethod
-    def prefix(self, slot: int) -> str:
-        """What the namespaces of the run in `slot` are called."""
+    @property
+    def prefix(self) -> str:
+        """What the namespaces of a run are called."""
+        return "lf"
 
     @abstractmethod
     def execute(
@@ -59,13 +60,12 @@ class Backend(ABC):
         run: Path,
         scenario: Scenario,
         seed: int,
-        slot: int,
         *,
         timeout: float,
         cancel: threading.Event,
         tick: Callable[[], None],
     ) -> None:
-        """Carry out the prepared directory `run` on the `slot`-th core."""
+        """Carry out the prepared directory `run`."""
 
     def module_files(self) -> Path | None:
         """Where the .ko files are that a run loads by itself, if it does."""
@@ -134,10 +134,6 @@ class Uml(Backend):
         self._modules = kernel.build_modules(what)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
-        self._cores = sorted(os.sched_getaffinity(0))
-
-    def prefix(self, slot: int) -> str:
-        return "lf"
 
     def module_files(self) -> Path:
         return self._modules
@@ -151,7 +147,6 @@ class Uml(Backend):
         run: Path,
         scenario: Scenario,
         seed: int,
-        slot: int,
         *,
         timeout: float,
         cancel: threading.Event,
@@ -165,7 +160,6 @@ class Uml(Backend):
         status = self.boot(
             run,
             seed,
-            slot,
             megabytes=megabytes,
             timeout=timeout,
             cancel=cancel,
@@ -192,7 +186,6 @@ class Uml(Backend):
         return self.boot(
             run,
             1,
-            0,
             megabytes=megabytes,
             timeout=timeout,
             cancel=threading.Event(),
@@ -204,7 +197,6 @@ class Uml(Backend):
         self,
         run: Path,
         seed: int,
-        slot: int,
         *,
         megabytes: int,
         timeout: float,
@@ -213,9 +205,7 @@ class Uml(Backend):
         arguments: tuple[str, ...] = (),
     ) -> int:
         """Boot the kernel with run/init.sh as its first process; its exit status."""
-        core = self._cores[slot % len(self._cores)]
         command = [
-            *("setarch", "-R", "taskset", "-c", str(core)),
             str(self._kernel / "linux/linux"),
             *(
                 f"mem={megabytes}M",
@@ -238,15 +228,16 @@ class Uml(Backend):
             "LD_PRELOAD": str(self._programs / "getrandom.so"),
             "TMPDIR": str(_memory()),
         }
-        return process.run(
-            command,
-            output=run / "console",
-            timeout=timeout,
-            cancel=cancel,
-            tick=tick,
-            env=env,
-            cwd=run,
-        )
+        with cores.taken() as core:
+            return process.run(
+                ["setarch", "-R", "taskset", "-c", str(core), *command],
+                output=run / "console",
+                timeout=timeout,
+                cancel=cancel,
+                tick=tick,
+                env=env,
+                cwd=run,
+            )
 
 
 class Host(Backend):
@@ -275,7 +266,8 @@ class Host(Backend):
                 f"network namespaces, veth, netem and fq (linux-image-amd64 has them); {other}"
             )
 
-    def prefix(self, slot: int) -> str:
+    @property
+    def prefix(self) -> str:
         return f"lf{os.getpid()}"
 
     def execute(
@@ -283,7 +275,6 @@ class Host(Backend):
         run: Path,
         scenario: Scenario,
         seed: int,
-        slot: int,
         *,
         timeout: float,
         cancel: threading.Event,
@@ -312,15 +303,11 @@ class Vm(Backend):
         suite.chroot(self.suite)
         tools.programs()
 
-    def prefix(self, slot: int) -> str:
-        return "lf"
-
     def execute(
         self,
         run: Path,
         scenario: Scenario,
         seed: int,
-        slot: int,
         *,
         timeout: float,
         cancel: threading.Event,

@@ -347,7 +347,9 @@ def judge(run: Path) -> tuple[dict[str, int], list[str]]:
         return (run / name).read_text(errors="replace") if (run / name).exists() else ""
 
     said = text("out")[-2000:] + text("console")[-2000:]
-    log, counters["races_of_the_kernel"] = smp.foreign_races(text("dmesg").splitlines())
+    log, foreign = smp.foreign_races(text("dmesg").splitlines())
+    if foreign:
+        counters["races_of_the_kernel"] = foreign
     wrong += complaints(log or said.splitlines())
     for line in text("summary").splitlines():
         key, _, rest = line.partition(" ")
@@ -373,7 +375,6 @@ def one(
     chaos: Chaos,
     seed: int,
     where: Place,
-    slot: int,
     *,
     keep: Path,
     timeout: float,
@@ -386,7 +387,6 @@ def one(
             where.boot(
                 run,
                 seed,
-                slot,
                 megabytes=_MEGABYTES,
                 timeout=timeout,
                 cancel=cancel,
@@ -426,7 +426,7 @@ def many(
     cancel = threading.Event()
     begun = time.monotonic()
 
-    def work(slot: int) -> None:
+    def work() -> None:
         while not cancel.is_set():
             with lock:
                 seed = next(seeds)
@@ -434,9 +434,7 @@ def many(
                     return
             at = time.monotonic()
             keep = out / f"chaos-s{seed}.failed"
-            counters, wrong = one(
-                chaos, seed, where, slot, keep=keep, timeout=timeout, cancel=cancel
-            )
+            counters, wrong = one(chaos, seed, where, keep=keep, timeout=timeout, cancel=cancel)
             with lock:
                 total["runs"] += 1
                 total.update({k: v for k, v in counters.items() if k != "digest"})
@@ -454,7 +452,7 @@ def many(
 
     pool = ThreadPoolExecutor(workers)
     try:
-        for future in [pool.submit(work, slot) for slot in range(workers)]:
+        for future in [pool.submit(work) for _ in range(workers)]:
             future.result()
     except BaseException:
         cancel.set()

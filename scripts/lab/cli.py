@@ -273,7 +273,6 @@ def iperf3(
             scratch,
             one,
             1,
-            0,
             timeout=600,
             cancel=threading.Event(),
             tick=lambda: None,

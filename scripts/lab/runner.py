@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import queue
 import shutil
 import signal
 import threading
@@ -87,63 +86,57 @@ def _full(run: Path) -> str:
 def _one(
     job: Job,
     backend: Backend,
-    slots: queue.Queue[int],
     timeout: float,
     cancel: threading.Event,
 ) -> None:
-    slot = slots.get()
-    try:
-        with run_directory() as run:
-            plan = make_plan(
-                job.scenario,
-                job.seed,
-                prefix=backend.prefix(slot),
-                seeded=backend.seeded,
-            )
-            fill(run, plan, job.scenario, backend)
-            progress = run / "progress"
+    with run_directory() as run:
+        plan = make_plan(
+            job.scenario,
+            job.seed,
+            prefix=backend.prefix,
+            seeded=backend.seeded,
+        )
+        fill(run, plan, job.scenario, backend)
+        progress = run / "progress"
 
-            def tick() -> None:
-                if full := _full(run):
-                    raise LabError(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
-                try:
-                    job.reached = float(progress.read_text() or 0)
-                except (OSError, ValueError):
-                    pass
-
-            began = time.monotonic()
-            backend.execute(
-                run,
-                job.scenario,
-                job.seed,
-                slot,
-                timeout=timeout,
-                cancel=cancel,
-                tick=tick,
-            )
-            job.wall = time.monotonic() - began
+        def tick() -> None:
+            if full := _full(run):
+                raise LabError(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
             try:
-                data = result.make(job.scenario, job.seed, backend.name, plan, run)
-            except LabError as error:
-                kept = job.path.with_suffix(".failed")
-                left = f"all it left: {kept}"
-                try:
-                    kept.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.rmtree(kept, ignore_errors=True)
-                    shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
-                except OSError as lost:  # copytree's has no errno
-                    shutil.rmtree(kept, ignore_errors=True)
-                    left = f"what it left could not be copied to {kept}: {lost}"
-                raise LabError(
-                    f"{job.scenario.name}, seed {job.seed}: {error}\n{_full(run)}({left})"
-                ) from error
-            with (run / "samples").open() as samples:
-                last = [line for line in samples if line.startswith("q ")][-1]
-            job.packets = int(last.split()[5])
-            job.reached = job.scenario.duration
-            result.write(data, job.path)
-    finally:
-        slots.put(slot)
+                job.reached = float(progress.read_text() or 0)
+            except (OSError, ValueError):
+                pass
+
+        began = time.monotonic()
+        backend.execute(
+            run,
+            job.scenario,
+            job.seed,
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+        )
+        job.wall = time.monotonic() - began
+        try:
+            data = result.make(job.scenario, job.seed, backend.name, plan, run)
+        except LabError as error:
+            kept = job.path.with_suffix(".failed")
+            left = f"all it left: {kept}"
+            try:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.rmtree(kept, ignore_errors=True)
+                shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+            except OSError as lost:  # copytree's has no errno
+                shutil.rmtree(kept, ignore_errors=True)
+                left = f"what it left could not be copied to {kept}: {lost}"
+            raise LabError(
+                f"{job.scenario.name}, seed {job.seed}: {error}\n{_full(run)}({left})"
+            ) from error
+        with (run / "samples").open() as samples:
+            last = [line for line in samples if line.startswith("q ")][-1]
+        job.packets = int(last.split()[5])
+        job.reached = job.scenario.duration
+        result.write(data, job.path)
 
 
 def run(
@@ -153,17 +146,12 @@ def run(
     workers: int,
     timeout: float,
     console: Console,
-    first_slot: int = 0,
 ) -> None:
-    """Carry out all jobs, `workers` at a time on as many cores from the `first_slot`-th on; the
-    first failure ends the others.
+    """Carry out all jobs, `workers` at a time; the first failure ends the others.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
     """
-    slots: queue.Queue[int] = queue.Queue()
-    for slot in range(first_slot, first_slot + workers):
-        slots.put(slot)
     cancel = threading.Event()
     total = sum(job.scenario.duration for job in jobs)
     columns = (
@@ -179,7 +167,7 @@ def run(
         seconds = bar.add_task("virtual time", total=total, virtual="", visible=True)
         pool = ThreadPoolExecutor(workers)
         futures: set[Future[None]] = {
-            pool.submit(_one, job, backend, slots, timeout, cancel) for job in jobs
+            pool.submit(_one, job, backend, timeout, cancel) for job in jobs
         }
         try:
             while futures:

@@ -41,7 +41,6 @@ class Smp:
         self,
         run: Path,
         seed: int,
-        slot: int,
         *,
         megabytes: int,
         timeout: float,

@@ -8,16 +8,10 @@ what the module of the page observes in them; a run that failed is a line in it 
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 import resource
-import socket
 import sys
-import time
 import tomllib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache as once
 from importlib import import_module
@@ -27,7 +21,7 @@ from typing import Any
 from rich.console import Console
 
 from figures import RESULTS
-from lab import backends, cache, modules, process, result, runner, scenario, units
+from lab import backends, modules, process, result, runner, scenario, units
 from lab.errors import LabError
 from lab.modules import ROOT
 from lab.result import Json
@@ -201,31 +195,12 @@ def confirmed(found: Json, one: Scenario) -> bool:
 # --- one run
 
 
-@contextmanager
-def core() -> Iterator[int]:
-    """A core that no other run of this machine's report is on: its number among ours."""
-    count = len(os.sched_getaffinity(0))
-    # The cache may be one for many machines.
-    directory = cache.directory() / "cores" / socket.gethostname()
-    directory.mkdir(parents=True, exist_ok=True)
-    while True:
-        for number, cpu in enumerate(sorted(os.sched_getaffinity(0))):
-            with (directory / str(cpu)).open("w") as lock:
-                try:
-                    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except OSError:
-                    continue
-                yield number % count
-                return
-        time.sleep(0.5)
-
-
 def to_do(path: Path, one: Scenario) -> bool:
     """Whether a run is to be made: there is no result of it as it is, or it failed since."""
     return path.with_suffix(".error").exists() or not is_made(path, one)
 
 
-def _carry_out(job: runner.Job, where: backends.Backend, slot: int, timeout: float) -> None:
+def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None:
     """One run.  If it fails its .error says why; interrupted, it leaves nothing."""
     error = job.path.with_suffix(".error")
     job.path.parent.mkdir(parents=True, exist_ok=True)
@@ -233,7 +208,7 @@ def _carry_out(job: runner.Job, where: backends.Backend, slot: int, timeout: flo
     try:
         where.prepare(lambda _: None)
         quiet = Console(quiet=True)
-        runner.run([job], where, workers=1, timeout=timeout, console=quiet, first_slot=slot)
+        runner.run([job], where, workers=1, timeout=timeout, console=quiet)
     except process.Cancelled:
         raise
     except Exception as failed:
@@ -255,7 +230,7 @@ def real_time(figures: list[Figure], how: Profile, *, timeout: float) -> list[st
                     continue
                 print(f"in real time: {path.stem}, {one.duration:g} s", file=sys.stderr)
                 try:
-                    _carry_out(runner.Job(one, seed, path), backends.Vm(), 0, timeout)
+                    _carry_out(runner.Job(one, seed, path), backends.Vm(), timeout)
                 except process.Cancelled:
                     raise
                 except Exception as error:
@@ -277,8 +252,7 @@ def run(name: str, figures: list[Figure], how: Profile, *, timeout: float) -> No
     _, one, seed = find(name, figures, how)
     path = path_of(how, one, seed)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    with core() as slot:
-        _carry_out(runner.Job(one, seed, path), backends.Uml(), slot, timeout)
+    _carry_out(runner.Job(one, seed, path), backends.Uml(), timeout)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     path.with_suffix(".cpu").write_text(f"{spent:.2f}\n")

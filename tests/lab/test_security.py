@@ -63,7 +63,7 @@ def share(uml: Uml, run: Path, way: str, seed: int) -> float:
     made = plan.make(one, seed, prefix="lf", seeded=True)
     shutil.copy(HERE / "greedy.py", run)
     fill(run, made, one, uml, main=MAIN.format(way=way))
-    uml.execute(run, one, seed, 0, timeout=240, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, seed, timeout=240, cancel=threading.Event(), tick=lambda: None)
     data = result.make(one, seed, "uml", made, run)
     said = [line.split() for line in (run / "said").read_text().splitlines()]
     assert all(len(words) == 2 for words in said), said

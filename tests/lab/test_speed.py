@@ -32,7 +32,6 @@ def test_an_exact_link_holds_its_rate(uml: Uml, name: str) -> None:
             run,
             one,
             1,
-            0,
             timeout=600,
             cancel=threading.Event(),
             tick=lambda: None,

@@ -83,7 +83,7 @@ def wire(uml: Uml, run: Path, **parts: str) -> Wire:
     (one,) = scenario.load(file)
     made = plan.make(one, 1, prefix="lf", seeded=True)
     fill(run, made, one, uml, main=DEPARTURES)
-    uml.execute(run, one, 1, 0, timeout=240, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, 1, timeout=240, cancel=threading.Event(), tick=lambda: None)
     flow = result.make(one, 1, "uml", made, run)["flows"][0]["connections"][0]
     traced = (run / "departures").read_text()
     assert re.search(r"^overrun: 0$", traced, re.M), "the buffer for departures overflowed"

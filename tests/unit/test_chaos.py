@@ -127,3 +127,41 @@ def test_a_run_without_an_end_has_failed(tmp_path: Path) -> None:
     (tmp_path / "console").write_text("Kernel panic - not syncing")
     _, wrong = chaos.judge(tmp_path)
     assert any("did not come to its end" in line for line in wrong)
+
+
+RACE = """\
+kern  :err   : [   9.100000] ==================================================================
+kern  :err   : [   9.200000] BUG: KCSAN: data-race in {first} / tcp_poll
+
+kern  :err   : [   9.200000] write to 0xffff888004c2a5e0 of 4 bytes by interrupt on cpu 0:
+kern  :err   : [   9.200000]  {first}+0x3d/0x60 {module}
+kern  :err   : [   9.200000]  tcp_ack+0x9f3/0x1480
+
+kern  :err   : [   9.200000] read to 0xffff888004c2a5e0 of 4 bytes by task 71 on cpu 1:
+kern  :err   : [   9.200000]  tcp_poll+0x11/0x2a0
+kern  :err   : [   9.300000] ==================================================================
+kern  :info  : [   9.400000] tcp_ltcp: beta=0 refused: valid is 1 to 500
+"""
+
+
+def test_a_race_of_ours_fails_a_run_and_one_of_the_kernel_is_counted(tmp_path: Path) -> None:
+    finished(tmp_path, log=RACE.format(first="tcp_update_pacing_rate", module=""))
+    counters, wrong = chaos.judge(tmp_path)
+    assert not wrong and counters["races_of_the_kernel"] == 1
+    finished(tmp_path, log=RACE.format(first="ltcp_cong_avoid", module="[tcp_ltcp]"))
+    counters, wrong = chaos.judge(tmp_path)
+    assert "ltcp_cong_avoid" in wrong[0] and "races_of_the_kernel" not in counters
+
+
+def test_a_race_whose_report_is_cut_off_fails_a_run(tmp_path: Path) -> None:
+    finished(tmp_path, log="\n".join(RACE.format(first="x", module="").splitlines()[:4]))
+    assert chaos.judge(tmp_path)[1]
+
+
+def test_packets_are_spread_over_processors(mix: chaos.Chaos) -> None:
+    setup, lines, spaces = chaos.plan(mix, 1, faults=True, processors=2, seeded=False)
+    assert setup.count("rps_cpus; do echo 3 ") == len(spaces)
+    assert re.search(r"^at \S+ ip netns exec \S+ ss -tin", lines, re.M)
+    assert not re.search(r"netem .* seed \d", setup + lines)
+    alone, *_ = chaos.plan(mix, 1, faults=True)
+    assert "rps_cpus" not in alone and re.search(r"netem .* seed \d", alone)

@@ -441,7 +441,7 @@ shutil.copy(tools.GUEST / "run.sh", run)
 (run / "spaces").write_text("lf-test\\n")
 (run / "main.sh").write_text("touch begun; sleep 1000\\n")
 backends.Host().execute(
-    run, None, 1, 0, timeout=60, cancel=threading.Event(), tick=lambda: None
+    run, None, 1, timeout=60, cancel=threading.Event(), tick=lambda: None
 )
 """
 

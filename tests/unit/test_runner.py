@@ -47,15 +47,11 @@ class Fake(backends.Backend):
     def _prepare(self, say: Callable[[str], None]) -> None:
         pass
 
-    def prefix(self, slot: int) -> str:
-        return f"fake{slot}"
-
     def execute(
         self,
         run: Path,
         scenario: Scenario,
         seed: int,
-        slot: int,
         *,
         timeout: float,
         cancel: threading.Event,
