@@ -24,6 +24,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 import userspace
 from lab import cache, modules, scratch
 from lab.errors import LabError
@@ -141,20 +142,18 @@ def main() -> int:
     names = arguments.module or known
     if unknown := set(names) - set(known):
         parser.error(f"no module {', '.join(sorted(unknown))}; valid: {', '.join(known)}")
-    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
     if reason := userspace.missing(SANITIZERS):
-        for number, name in enumerate(names, 1):
-            print(f"ok {number} - {name} # SKIP {reason}")
-        return 4
-    failed = False
+        return ktap.document(len(names), (ktap.Result(x, skip=reason) for x in names))
     tree = arguments.tree.resolve()
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         results = pool.map(lambda name: fuzz(name, tree, arguments), names)
-        for number, (name, (good, told)) in enumerate(zip(names, results, strict=True), 1):
-            print("".join(f"# {line}\n" for line in told), end="")
-            print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
-            failed |= not good
-    return int(failed)
+        return ktap.document(
+            len(names),
+            (
+                ktap.Result(name, good, "\n".join(told))
+                for name, (good, told) in zip(names, results, strict=True)
+            ),
+        )
 
 
 if __name__ == "__main__":

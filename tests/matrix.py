@@ -13,6 +13,7 @@ skipped; 4: all skipped; 1: something failed.
 
 from __future__ import annotations
 
+import itertools
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -20,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 from lab import modules, scratch, suite
 from lab.errors import LabError
 
@@ -117,37 +119,27 @@ def build(name: str, compiler: str) -> list[str]:
     return faults(result.returncode, result.stdout)
 
 
-def results(name: str) -> list[str]:
-    """Build for suite `name`: each compiler's result as KTAP, number left as "@"."""
+def results(name: str) -> list[ktap.Result]:
+    """Build for suite `name`: each compiler's result."""
+    titles = [f"{name} {compiler}" for compiler in compilers(name)]
     try:
         what = f"{name} {suite.kernel(name)}"
-        out = []
-        for compiler in compilers(name):
-            found = build(name, compiler)
-            verdict = "not ok" if found else "ok"
-            out.append(
-                "\n".join([*(f"# {line}" for line in found), f"{verdict} @ - {what} {compiler}"])
-            )
-        return out
+        return [
+            ktap.Result(f"{what} {compiler}", not found, "\n".join(found))
+            for compiler in compilers(name)
+            for found in [build(name, compiler)]
+        ]
     except suite.Unavailable as error:
-        return [f"ok @ - {name} {compiler} # SKIP {error}" for compiler in compilers(name)]
+        return [ktap.Result(title, skip=str(error)) for title in titles]
     except LabError as error:
-        said = "\n".join(f"# {line}" for line in str(error).splitlines())
-        return [f"{said}\nnot ok @ - {name} {compiler}" for compiler in compilers(name)]
+        return [ktap.Result(title, False, str(error)) for title in titles]
 
 
 def main(names: list[str]) -> int:
     planned = sum(len(compilers(name)) for name in names)
-    print("KTAP version 1", f"1..{planned}", sep="\n", flush=True)
-    every = []
     with ThreadPoolExecutor(2) as pool:
-        for found in pool.map(results, names):
-            for text in found:
-                every.append(text)
-                print(text.replace("ok @", f"ok {len(every)}"), flush=True)
-    if any("not ok @" in text for text in every):
-        return 1
-    return 4 if all(" # SKIP " in text for text in every) else 0
+        every = itertools.chain.from_iterable(pool.map(results, names))
+        return ktap.document(planned, every)
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 import userspace
 from lab import modules, process, scratch
 from lab.errors import LabError
@@ -188,17 +189,15 @@ def main() -> int:
     ]
     if not chosen:
         parser.error(f"no bug is named so; there are: {', '.join(bug.name for bug in bugs())}")
-    print("KTAP version 1", f"1..{len(chosen)}", sep="\n", flush=True)
-    number = failed = 0
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         verdicts = pool.map(lambda bug: survives(bug, arguments.runs), chosen)
-        for bug, wrong in zip(chosen, verdicts, strict=True):
-            number += 1
-            print("".join(f"# {line}\n" for line in wrong.splitlines()), end="")
-            verdict = "not ok" if wrong else "ok"
-            print(f"{verdict} {number} - {bug.kind} {bug.test}: {bug.name}", flush=True)
-            failed += bool(wrong)
-    return int(failed > 0)
+        return ktap.document(
+            len(chosen),
+            (
+                ktap.Result(f"{bug.kind} {bug.test}: {bug.name}", not wrong, wrong)
+                for bug, wrong in zip(chosen, verdicts, strict=True)
+            ),
+        )
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 from lab import modules, scratch, suite
 from lab.errors import LabError
 
@@ -50,25 +51,22 @@ def run(case: str, name: str) -> tuple[int, str]:
     return result.returncode, result.stdout
 
 
+def carried_out(what: str) -> ktap.Result:
+    """The result of "CASE:SUITE"."""
+    case, _, name = what.partition(":")
+    title = f"{case}, {name}"
+    try:
+        title += f" {suite.kernel(name)}"
+        status, said = run(case, name)
+    except suite.Unavailable as error:
+        return ktap.Result(title, skip=str(error))
+    except LabError as error:
+        return ktap.Result(title, False, str(error))
+    return ktap.Result(title, not status, "\n".join(said.splitlines()[-60:]) if status else "")
+
+
 def main(wanted: list[str]) -> int:
-    print("KTAP version 1", f"1..{len(wanted)}", sep="\n", flush=True)
-    failed, skipped = 0, 0
-    for number, what in enumerate(wanted, 1):
-        case, _, name = what.partition(":")
-        try:
-            title = f"{case}, {name} {suite.kernel(name)}"
-            status, said = run(case, name)
-        except suite.Unavailable as error:
-            print(f"ok {number} - {case}, {name} # SKIP {error}", flush=True)
-            skipped += 1
-            continue
-        except LabError as error:
-            title, status, said = f"{case}, {name}", 1, str(error)
-        if status:
-            failed += 1
-            print("\n".join(f"# {line}" for line in said.splitlines()[-60:]))
-        print(f"{'not ok' if status else 'ok'} {number} - {title}", flush=True)
-    return 1 if failed else 4 if skipped == len(wanted) else 0
+    return ktap.document(len(wanted), map(carried_out, wanted))
 
 
 if __name__ == "__main__":

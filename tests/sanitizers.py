@@ -21,6 +21,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 from lab import cache, chaos, kernel, modules, runner, smp, tools
 from lab.backends import Uml
 from lab.errors import LabError
@@ -168,26 +169,21 @@ PARTS = {"defects": defects, "kunit": kunit, "chaos": mix, "smp": smp_defects}
 DEFAULT = ["defects", "kunit", "chaos"]
 
 
+def carried_out(name: str) -> ktap.Result:
+    """The result of a part, which has printed its own."""
+    try:
+        with runner.terminable():
+            return ktap.Result(name, PARTS[name]())
+    except LabError as error:
+        return ktap.Result(name, False, str(error))
+
+
 def main(names: list[str]) -> int:
     try:
         kernel.require()
     except LabError as error:
-        print("KTAP version 1", f"1..{len(names)}", sep="\n")
-        for number, name in enumerate(names, 1):
-            print(f"ok {number} - {name} # SKIP {error}")
-        return 4
-    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
-    failed = False
-    for number, name in enumerate(names, 1):
-        try:
-            with runner.terminable():
-                good = PARTS[name]()
-        except LabError as error:
-            print("\n".join(f"    # {line}" for line in str(error).splitlines()))
-            good = False
-        print(f"{'ok' if good else 'not ok'} {number} - {name}", flush=True)
-        failed |= not good
-    return int(failed)
+        return ktap.document(len(names), (ktap.Result(x, skip=str(error)) for x in names))
+    return ktap.document(len(names), map(carried_out, names))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 from lab import modules, scratch, suite, vm
 from lab.errors import LabError
 
@@ -86,28 +87,23 @@ def run(name: str, setup: str, command: str) -> bool:
     return result.returncode == 0
 
 
+def accepted(name: str) -> ktap.Result:
+    """What the machine of that name says of itself; it has printed its own results."""
+    title = name
+    try:
+        title = f"{name} {suite.kernel(BOOTS[name][0])}"
+        return ktap.Result(title, run(*BOOTS[name]))
+    except LabError as error:
+        return ktap.Result(title, False, str(error))
+
+
 def main(names: list[str]) -> int:
     try:
         vm.check()
         suite.as_root(["true"])
     except LabError as error:
-        print("KTAP version 1", f"1..{len(names)}", sep="\n")
-        for number, name in enumerate(names, 1):
-            print(f"ok {number} - {name} # SKIP {error}")
-        return 4
-    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
-    failed = False
-    for number, name in enumerate(names, 1):
-        title = name
-        try:
-            title = f"{name} {suite.kernel(BOOTS[name][0])}"
-            good = run(*BOOTS[name])
-        except LabError as error:
-            print("\n".join(f"# {line}" for line in str(error).splitlines()))
-            good = False
-        print(f"{'ok' if good else 'not ok'} {number} - {title}", flush=True)
-        failed |= not good
-    return int(failed)
+        return ktap.document(len(names), (ktap.Result(x, skip=str(error)) for x in names))
+    return ktap.document(len(names), map(accepted, names))
 
 
 if __name__ == "__main__":

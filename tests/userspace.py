@@ -24,6 +24,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
 
+import ktap
 from lab import modules, process, scratch
 from lab.errors import LabError
 
@@ -98,23 +99,20 @@ def run_suite(tree: Path, suite: str, *cases: str) -> tuple[int, str]:
         return run_program([str(program), *cases], directory / "said")
 
 
+def carried_out(suite: str) -> ktap.Result:
+    """The result of a suite."""
+    try:
+        status, said = run_suite(modules.ROOT, suite)
+    except LabError as error:
+        return ktap.Result(suite, False, str(error))
+    return ktap.Result(suite, not status, said, indent="    ")
+
+
 def main(names: list[str]) -> int:
     names = names or suites()
-    print("KTAP version 1", f"1..{len(names)}", sep="\n", flush=True)
     if reason := missing():
-        for number, name in enumerate(names, 1):
-            print(f"ok {number} - {name} # SKIP {reason}")
-        return 4
-    failed = False
-    for number, name in enumerate(names, 1):
-        try:
-            status, said = run_suite(modules.ROOT, name)
-        except LabError as error:
-            status, said = 1, f"# {error}"
-        print("".join(f"    {line}\n" for line in said.splitlines()), end="")
-        print(f"{'not ok' if status else 'ok'} {number} - {name}", flush=True)
-        failed |= status != 0
-    return int(failed)
+        return ktap.document(len(names), (ktap.Result(x, skip=reason) for x in names))
+    return ktap.document(len(names), map(carried_out, names))
 
 
 if __name__ == "__main__":
