@@ -6,7 +6,7 @@ KVER ?= $(shell uname -r)
 KDIR ?= /lib/modules/$(KVER)/build
 LAB  := scripts/longfat
 OUT  ?= out
-# How long `make stress` begins seeds, from which on.
+# How long `make stress` begins seeds on each kernel, from which on.
 MINUTES ?= 30
 SEED ?= 1
 # What `make install` sets for the next boot, algorithms; scripts/install.sh has it.
@@ -65,9 +65,10 @@ bench: ## What an ACK costs in each congestion control; how fast the lab runs; w
 	@$(LAB) bench tests/scenarios/bench.toml
 	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
 
-stress: ## Connections that everything happens to, seed after seed; then the fuzzer, a tenth as long for each module, and bugs put in that the lab sees; MINUTES=30 SEED=1
+stress: ## Connections that everything happens to, seed after seed, on a kernel with sanitizers and on two processors; then the fuzzer, a tenth as long for each module, and bugs put in that the lab sees; MINUTES=30 SEED=1
 	@scripts/deps.sh stress
 	@$(LAB) stress tests/stress/chaos.toml --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
+	@LONGFAT_CHECK=1 $(LAB) python tests/sanitizers.py smp
 	@$(LAB) stress tests/stress/chaos.toml --smp --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
 	@LONGFAT_CHECK=1 $(LAB) python tests/fuzz.py --seconds $$(($(MINUTES) * 6))
 	@LONGFAT_CHECK=1 $(LAB) python tests/mutations.py lab

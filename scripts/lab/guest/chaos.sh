@@ -52,12 +52,13 @@ for module in *.ko; do
 	insmod "./$module" || fail "$module cannot be loaded"
 done
 sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.log)"
+[ ! -e error ] || exit 1
 settle 6 >before
 before=$free
 # What the boot left is not ours.
 [ ! -e $kmemleak ] || { echo scan >$kmemleak && echo clear >$kmemleak; }
 
-[ -e error ] || chaos plan >summary || fail "chaos ended with status $?"
+chaos plan >summary || fail "chaos ended with status $?"
 
 settle 130 >after
 after=$free
