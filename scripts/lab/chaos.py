@@ -130,6 +130,8 @@ class Chaos(_Strict):
     link: Link
     kernel: Kernel
     sysctl: dict[str, Any]
+    # (stream, byte) that arrives as another, for a test that this is found
+    damage: tuple[int, int] | None = None
 
 
 def load(path: Path) -> Chaos:
@@ -300,6 +302,8 @@ def plan(
         "default_gap": chaos.kernel.default,
     }
     lines += [f"set {k} {v:.9g}" for k, v in knobs.items() if k not in ("short", "long")]
+    if chaos.damage:
+        lines.append("damage {} {}".format(*chaos.damage))
     timed = [(at, f"at {at:.6f} {command}") for at, command in commands]
     for at in _times(rng, chaos.kernel.fault if faults else 0, chaos.duration):
         length = _log(rng, *chaos.kernel.fault_for)

@@ -5,14 +5,18 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from lab import chaos, modules
 from lab.backends import Uml
 
+STREAM = 7  # of seed 5: more than 20000 bytes, and it comes to its end
 MIX = modules.ROOT / "tests/stress/chaos.toml"
 
 
-def run(uml: Uml, keep: Path, **changed: float) -> tuple[dict[str, int], list[str]]:
+def run(uml: Uml, keep: Path, **changed: Any) -> tuple[dict[str, int], list[str]]:
     mix = chaos.load(MIX).model_copy(update=changed)
     return chaos.one(mix, 5, uml, 0, keep=keep, timeout=600, cancel=threading.Event())
 
@@ -30,3 +34,32 @@ def test_what_is_not_done_in_time_is_a_failure(uml: Uml, tmp_path: Path) -> None
     counters, wrong = run(uml, tmp_path / "kept", duration=2.0, drain=0.0)
     assert counters["failures"] and any("not done in time" in line for line in wrong)
     assert (tmp_path / "kept/dmesg").exists()
+
+
+@pytest.mark.parametrize(
+    ("byte", "said"),
+    [
+        # It comes with the stream's header, and is in the hash alone.
+        (20, "other data arrived than was sent"),
+        (20000, "received other bytes than were sent"),
+    ],
+)
+def test_a_damaged_stream_is_named(uml: Uml, tmp_path: Path, byte: int, said: str) -> None:
+    """One bit of one stream that arrives as another: the seed has failed, and says which."""
+    mix = chaos.load(MIX).model_copy(update={"duration": 2.0, "damage": (STREAM, byte)})
+    lines: list[str] = []
+    total, failed = chaos.many(
+        mix,
+        uml,
+        first=5,
+        runs=1,
+        seconds=0,
+        workers=1,
+        out=tmp_path,
+        timeout=600,
+        say=lines.append,
+    )
+    assert failed == [5] and total["failures"] == 1
+    assert lines[0].startswith("seed 5: FAILED")
+    assert any(f"connection {STREAM} of" in line and said in line for line in lines), lines
+    assert (tmp_path / "chaos-s5.failed/summary").exists()

@@ -24,6 +24,7 @@
  *	at T COMMAND		run by a shell; its failure is one of the run
  *	fault T FOR PERCENT	so many of the allocations that may not sleep fail
  *	set KEY VALUE		see struct knobs
+ *	damage ID BYTE		of stream ID leaves changed, for a test that it is found
  *
  * SUMMARY: "KEY NUMBER" for each counter; "x MESSAGE" for each failure.
  */
@@ -164,7 +165,7 @@ static struct timed *timed;
 static bool removed[MAX_NAMES];		/* by cc: its module is not loaded */
 static int nccs, nparams, ntimed, next_timed;
 static int64_t t_end, t_drain, fault_end = NEVER, fault_last = -NSEC * 3600;
-static uint64_t rng = 1;
+static uint64_t rng = 1, damaged = ~0ULL, damaged_at;
 static struct timespec origin;
 static uint8_t buffer[CHUNK], pattern[CHUNK];
 
@@ -266,6 +267,13 @@ static void fill(struct conn *conn, uint64_t at, uint8_t *to, size_t len)
 		else
 			to[i] = word_of(conn->id, at / 8) >> at % 8 * 8;
 	}
+}
+
+/* Change what of these bytes of stream @conn is to be; twice leaves them as they were. */
+static void damage(struct conn *conn, uint64_t at, uint8_t *bytes, size_t len)
+{
+	if (conn->id == damaged && damaged_at - at < len)
+		bytes[damaged_at - at] ^= 1;
 }
 
 /* FNV-1a */
@@ -632,7 +640,9 @@ static void on_sender(struct end *end, int64_t t)
 		if (want > CHUNK)
 			want = CHUNK;
 		fill(conn, end->done, buffer, want);
+		damage(conn, end->done, buffer, want);
 		n = send(end->fd, buffer, want, MSG_NOSIGNAL);
+		damage(conn, end->done, buffer, want);
 		if (n < 0) {
 			/* ENOTCONN: the connection is not made yet, or was refused. */
 			if (errno == ENOMEM || errno == ENOBUFS ||
@@ -1122,6 +1132,9 @@ static void read_line(char *line)
 		t_drain = ns_of(b);
 	} else if (!strcmp(word, "path")) {
 		read_path(line);
+	} else if (!strcmp(word, "damage") && sscanf(line, "%lf %lf", &a, &b) == 2) {
+		damaged = a;
+		damaged_at = b;
 	} else if (!strcmp(word, "cc") && nccs < MAX_NAMES &&
 		   sscanf(line, "%31s %31s", ccs[nccs].name, ccs[nccs].module) == 2) {
 		nccs++;
