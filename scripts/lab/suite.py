@@ -146,12 +146,48 @@ class Unavailable(SuiteError):
     """This machine lacks what chroots need; says what."""
 
 
-# A mount and process namespace of its own, which ends with its first process, and
-# that with the process that started it.
-_PRIVATE = [
-    *("setpriv", "--pdeathsig", "KILL"),
-    *("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"),
-]
+# A mount and process namespace of its own, which ends with its first process.
+_PRIVATE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+
+# Ends with the process that started it.
+_TIED = ["setpriv", "--pdeathsig", "KILL"]
+
+# Between us and what is root's there is sudo, which outlives who called it.  So this, as root,
+# runs its arguments after the first, and ends them when the process of that number is gone, or
+# a zombie, or another one.
+_WATCH = r"""
+lab=$1
+shift
+born() {
+	IFS= read -r stat <"/proc/$lab/stat" || return
+	# After the name, which may hold anything: the state, and the start as the 20th.
+	set -- ${stat##*) }
+	[ "$1" = Z ] || [ "$1" = X ] || echo "${20}"
+} 2>/dev/null
+then=$(born)
+[ "$then" ] || exit 1
+# A command that is not waited for at once would have no input.
+exec 3<&0
+setpriv --pdeathsig KILL "$@" <&3 3<&- &
+child=$!
+(
+	while [ "$(born)" = "$then" ]; do sleep 0.5; done
+	kill -KILL "$child"
+) >/dev/null 2>&1 3<&- &
+watch=$!
+wait "$child"
+status=$?
+kill "$watch" 2>/dev/null
+exit "$status"
+"""
+
+
+def tied(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
+    """As as_root(), and what that runs ends with this process however it ends."""
+    line = [*_TIED, *command]
+    if os.geteuid():
+        line = [*_TIED, "sh", "-c", _WATCH, "longfat-watch", str(os.getpid()), *command]
+    return as_root(line, env=env)
 
 
 def as_root(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
@@ -241,7 +277,7 @@ def _make(name: str, path: Path) -> None:
         try:
             with log.open("w") as out:
                 process = subprocess.Popen(
-                    as_root([*command, *where]), stdout=out, stderr=out, text=True
+                    tied([*command, *where]), stdout=out, stderr=out, text=True
                 )
                 with ended(process):
                     process.wait()
@@ -337,7 +373,7 @@ def inside(name: str, command: Sequence[str]) -> Iterator[list[str]]:
     """
     lower = chroot(name)
     with scratch.directory("suite") as mount:
-        yield as_root(
+        yield tied(
             [*_PRIVATE, "sh", "-c", _OVERLAY, "sh", *command],
             env={"LOWER": str(lower), "SCRATCH": str(mount)},
         )

@@ -88,7 +88,7 @@ def kvm_works(image: Path) -> bool:
     command += ["-display", "none", "-serial", "stdio", "-no-reboot", "-kernel", str(image)]
     command += ["-append", "console=ttyS0 panic=-1"]
     process = subprocess.Popen(
-        suites.as_root(command),
+        suites.tied(command),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

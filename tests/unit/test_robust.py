@@ -404,29 +404,74 @@ def test_what_a_command_runs_in_a_session_of_its_own_ends_with_it(work: Path) ->
     until(lambda: not alive(work))
 
 
-def test_a_chroot_of_a_killed_lab_ends(work: Path) -> None:
-    """What it ran, in a mount and process namespace of its own, ends with it."""
+# Between its caller and what is root's it stays, as sudo does, and does not end with either.
+SUDO = """#!/bin/sh
+while [ "$1" = -n ] || [ "$1" = -- ]; do shift; done
+exec 3<&0
+"$@" <&3 3<&- &
+wait $!
+"""
+
+TIED = """
+import os, subprocess, sys
+from lab import suite
+if sys.argv[2] == "sudo":
+    os.geteuid = lambda: 1000
+line = suite.tied([*suite._PRIVATE, "sh", "-c", sys.argv[1]])
+with suite.ended(subprocess.Popen(line)) as process:
+    sys.exit(process.wait())
+"""
+
+
+@pytest.fixture
+def with_sudo(work: Path) -> dict[str, str]:
+    """An environment in which a sudo is found first."""
     if os.geteuid():
         pytest.skip("chroots need root: run the tests as root")
-    script = (
-        "import subprocess, sys; from lab import suite\n"
-        "line = suite.as_root([*suite._PRIVATE, 'sh', '-c', sys.argv[1]])\n"
-        "with suite.ended(subprocess.Popen(line)) as p: p.wait()\n"
-    )
+    sudo = work / "bin/sudo"
+    sudo.parent.mkdir()
+    sudo.write_text(SUDO)
+    sudo.chmod(0o755)
+    found = environment(work)
+    return found | {"PATH": f"{sudo.parent}:{found.get('PATH', os.environ['PATH'])}"}
+
+
+@pytest.mark.parametrize("who", ["root", "sudo"])
+def test_a_chroot_of_a_killed_lab_ends(with_sudo: dict[str, str], who: str) -> None:
+    """What it ran, in a mount and process namespace of its own, ends with it."""
     # A name for it in the outer process namespace: its command line.
     mark = f"sleep 1000.{os.getpid()}"
     victim = subprocess.Popen(
-        [sys.executable, "-c", script, f"{mark} & {mark}"], env=environment(work)
+        [sys.executable, "-c", TIED, f"{mark} & {mark}", who], env=with_sudo
     )
 
     def sleepers() -> list[int]:
         done = subprocess.run(["pgrep", "-fx", mark], capture_output=True, text=True)
         return [int(pid) for pid in done.stdout.split()]
 
-    until(lambda: len(sleepers()) == 2)
-    victim.kill()
-    victim.wait()
-    until(lambda: not sleepers())
+    try:
+        until(lambda: len(sleepers()) == 2)
+        victim.kill()
+        victim.wait()
+        until(lambda: not sleepers())
+    finally:
+        for pid in sleepers():
+            os.kill(pid, signal.SIGKILL)
+
+
+@pytest.mark.parametrize("who", ["root", "sudo"])
+def test_what_is_tied_is_otherwise_as_it_is(with_sudo: dict[str, str], who: str) -> None:
+    """Its input, output and status are its own, and nobody waits for the one who watches."""
+    began = time.monotonic()
+    done = subprocess.run(
+        [sys.executable, "-c", TIED, "cat; exit 7", who],
+        env=with_sudo,
+        input="said",
+        capture_output=True,
+        text=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (7, "said", "")
+    assert time.monotonic() - began < 10
 
 
 # The host backend with a network of one namespace, and a run that does not end.
