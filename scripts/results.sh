@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul, performance, speed), keep what
+# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul, security, performance, speed), keep what
 # is to be kept in docs/results and docs/img, and renew the pages' tables.
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety, performance
-# two, speed twenty; the last two want a machine that does nothing else.
+# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety, security
+# five, performance two, speed twenty; the last two want a machine that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
@@ -81,6 +81,10 @@ sabul() {
 		sabul-fig2-tso sabul-offsets sabul-slow
 }
 
+security() {
+	PYTHONPATH=scripts:tests/lab "$lab" python tests/lab/share.py
+}
+
 # What an ACK costs; times are this machine's.
 performance() {
 	"$lab" cost --rounds 201 -o docs/results/ack-cost.json
@@ -91,7 +95,7 @@ speed() {
 	"$lab" bench $at/bench-vm.toml --backend vm -o docs/results/vm-speed.json
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul performance speed
+[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul security performance speed
 for page; do
 	"$page"
 done

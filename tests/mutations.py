@@ -37,7 +37,8 @@ KUNIT = modules.ROOT / "tests/kunit"
 # What a copy of the tree needs to be built and run.
 PARTS = ("tcp_*.c", "include/**/*.*", "tests/kunit/*", "tests/fuzz/*")
 # The same for tests that are Python: all of it, as far as it says what it tests.
-TREE = (*PARTS, "Kbuild", "Makefile", "pyproject.toml", "scripts/**/*", "tests/**/*")
+SHARES = "docs/results/security-share.json"
+TREE = (*PARTS, "Kbuild", "Makefile", "pyproject.toml", "scripts/**/*", "tests/**/*", SHARES)
 # Wall seconds for a test in Python, also on a machine that is busy; the lab's take some ten.
 SLOWEST = 900
 

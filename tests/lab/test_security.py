@@ -1,90 +1,78 @@
 # SPDX-License-Identifier: GPL-2.0
-"""No more than the documented share for someone without privileges (docs/security.md).
-
-Composite is the one algorithm that has a number of shares; who may choose which algorithm is
-in tests/stock.
-"""
+"""No more than the documented share for someone without privileges (docs/security.md); who may
+choose which algorithm is in tests/stock."""
 
 from __future__ import annotations
 
-import errno
-import shutil
-import threading
+import json
 from pathlib import Path
+from statistics import mean, stdev
+from typing import Any
 
 import pytest
+import share
 
-from lab import plan, result, scenario
-from lab.backends import Uml, fill
+from lab.backends import Uml
 
-HERE = Path(__file__).parent
-STREAMS = 8  # of plain composite
-
-# The smallest path of docs/composite.md, beside 16 senders.  The second flow only has composite
-# loaded, and a sender for the user to be on.
-PATH = """
-title = "test"
-duration = "100s"
-warmup = "15s"
-[link]
-rate = "10mbit"
-buffer = "250p"
-mtu = 552
-[host]
-timestamps = false
-[[flow]]
-cc = "reno"
-rtt = "90ms"
-count = 16
-jitter = "2s"
-[[flow]]
-cc = "composite"
-rtt = "90ms"
-start = "99s"
-"""
-
-MAIN = """
-sysctl -qw net.ipv4.tcp_allowed_congestion_control="reno cubic composite"
-d="ip netns exec lf-d" s="ip netns exec lf-s1"
-nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
-# On their input: a user may read nothing in this directory.
-$d python3 - receive received <greedy.py >said.receive 2>&1 &
-sleep 5 && $s $nobody python3 - send {way} <greedy.py >said 2>&1 &
-./bin/lfgen traffic >samples 2>&1
-"""
+DOCUMENTED = {one["cc"]: one["shares"] for one in json.loads(share.KEPT.read_text())}
+ALGORITHMS = [cc for cc in share.CASES if cc != "reno"]
+LATER = ("switch", "storm", "tired", "small", "pace", "fresh")  # of greedy.py
+# More than its share: docs/security.md says why.  Strict: it is a failure once it is mended.
+KNOWN = {("composite", "loss"), ("sabul", "switch"), ("sabul", "tired")}
+# What Reno has more by new connections instead of old ones, each of which begins by slow start:
+# 77.1 % with seed 6, and 65.4 % without.
+FRESH = 0.117
 
 
-def share(uml: Uml, run: Path, way: str, seed: int) -> float:
-    """The user's part of what arrives."""
-    run.mkdir()
-    file = run / "x.toml"
-    file.write_text(PATH)
-    (one,) = scenario.load(file)
-    made = plan.make(one, seed, prefix="lf", seeded=True)
-    shutil.copy(HERE / "greedy.py", run)
-    fill(run, made, one, uml, main=MAIN.format(way=way))
-    uml.execute(run, one, seed, timeout=240, cancel=threading.Event(), tick=lambda: None)
-    data = result.make(one, seed, "uml", made, run)
-    said = [line.split() for line in (run / "said").read_text().splitlines()]
-    assert all(len(words) == 2 for words in said), said
-    refused = {name: int(number) for name, number in said}
-    assert refused.pop("sabul") == errno.ENOENT, "not loaded"
-    for name in ("composite-16", "composite-64", "SO_SNDBUFFORCE"):
-        assert refused.pop(name) == errno.EPERM
-    assert {"streams", "pacing"} <= set(refused)
-    assert set(refused.values()) == {errno.EACCES}
-    lines = (run / "received").read_text().splitlines()
-    rows = [tuple(map(float, line.split())) for line in lines]
-    # It began at 5 s.
-    inside = [row for row in rows if 10 <= row[0] - rows[0][0] <= 93]
-    user = (inside[-1][1] - inside[0][1]) * 8 / (inside[-1][0] - inside[0][0])
-    others = sum(flow["goodput_bps"] for flow in data["flows"] if flow["group"] == 0)
-    return float(user / (user + others))
+class More(AssertionError):
+    """More than the documented share."""
 
 
-@pytest.mark.parametrize("way", ["plain", "switch"])
-def test_a_user_has_the_share_of_the_algorithm(uml: Uml, tmp_path: Path, way: str) -> None:
-    """Composite is allowed, its larger names are not: N shares, whatever the user does."""
-    due, twice = (n / (n + 16) for n in (STREAMS, 2 * STREAMS))
-    # Nearer to that of N connections than to that of the next name.
-    assert due / 2 < share(uml, tmp_path / "run", way, 1) < (due + twice) / 2
+def cases(*ways: str) -> list[Any]:
+    """(algorithm, way), with those that are known to fail marked."""
+    known = pytest.mark.xfail(strict=True, raises=More, reason="more than its share: known")
+    return [
+        pytest.param(cc, way, marks=[known] if (cc, way) in KNOWN else [])
+        for way in ways
+        for cc in ALGORITHMS
+    ]
+
+
+def bounds(cc: str) -> tuple[float, float]:
+    """What the share of one run is between, if it is one of those that are documented.
+
+    A run repeats exactly, but one that differs by a nanosecond is another sample.  Beyond four
+    standard deviations, as five seeds know them, is one in fifty; and half a per cent of the
+    link more where five seeds happen to be alike.
+    """
+    shares = DOCUMENTED[cc]
+    off = 4 * stdev(shares) + 0.005
+    return mean(shares) - off, mean(shares) + off
+
+
+def hold(uml: Uml, run: Path, cc: str, way: str) -> float:
+    """The share of a user who does so; it is no more than is documented."""
+    got = share.share(uml, run, cc, way, share.CASES[cc], 6)
+    most = bounds(cc)[1] + (FRESH if way == "fresh" else 0)
+    if got > most:
+        raise More(f"{cc}, {way}: {got:.4f} is more than its share, {most:.4f}")
+    return got
+
+
+@pytest.mark.parametrize("cc", ALGORITHMS)
+def test_the_share_is_what_is_documented(uml: Uml, tmp_path: Path, cc: str) -> None:
+    """With what a user sets alone: no more, and no less, or the next tests would say nothing."""
+    got = hold(uml, tmp_path / "run", cc, "plain")
+    assert got >= bounds(cc)[0], f"{cc}: {got:.4f} is less than its share"
+
+
+@pytest.mark.parametrize(("cc", "way"), cases("loss"))
+def test_what_is_forgotten_at_a_loss(uml: Uml, tmp_path: Path, cc: str, way: str) -> None:
+    """Away from the algorithm and back whenever something was lost."""
+    hold(uml, tmp_path / "run", cc, way)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("cc", "way"), cases(*LATER))
+def test_whatever_a_user_does(uml: Uml, tmp_path: Path, cc: str, way: str) -> None:
+    hold(uml, tmp_path / "run", cc, way)

@@ -441,9 +441,7 @@ def test_a_chroot_of_a_killed_lab_ends(with_sudo: dict[str, str], who: str) -> N
     """What it ran, in a mount and process namespace of its own, ends with it."""
     # A name for it in the outer process namespace: its command line.
     mark = f"sleep 1000.{os.getpid()}"
-    victim = subprocess.Popen(
-        [sys.executable, "-c", TIED, f"{mark} & {mark}", who], env=with_sudo
-    )
+    victim = subprocess.Popen([sys.executable, "-c", TIED, f"{mark} & {mark}", who], env=with_sudo)
 
     def sleepers() -> list[int]:
         done = subprocess.run(["pgrep", "-fx", mark], capture_output=True, text=True)
