@@ -71,7 +71,9 @@
  *     2^-probe of it, or half a packet more in each T if that is more (but 1/512 of
  *     the rate at most in the first second), and twice that after each four seconds,
  *     but never more than the law's.  Half a packet is much for a slow flow and
- *     little for a fast one: who comes late catches up.  probe=0: as in the paper.
+ *     little for a fast one: who comes late catches up.  Selected by a connection
+ *     that has lost packets, it takes the rate of that moment for where they were
+ *     lost.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
  *  6. The rate does not grow in an interval in which it was not used: the
  *     application, the receiver or a window was what limited the sender.  Once
@@ -764,6 +766,9 @@ static void sabul_init(struct sock *sk)
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
 	sabul_take_over(sk);
+	/* Selected after losses: this rate may be the one at which they were. */
+	if (tp->lost && tp->srtt_us)
+		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 	sabul_start(sk, SABUL_INIT);
 }
 

@@ -118,6 +118,7 @@ class Uml(Backend):
     exact = True
     seeded = True
     processors = 1
+    slowness = 1
 
     def __init__(self, *, sanitizers: bool = False) -> None:
         super().__init__()

@@ -146,6 +146,28 @@ def load(path: Path) -> Chaos:
         raise LabError(f"{path}: {where}: {found['msg']}") from error
 
 
+def slower(mix: Chaos, factor: float) -> Chaos:
+    """`mix` for a kernel that is slower by `factor`: everything comes so much later, on links of
+    so much less, and takes so much longer."""
+
+    def later(part: BaseModel, *names: str) -> BaseModel:
+        return part.model_copy(update={name: factor * getattr(part, name) for name in names})
+
+    low, high = mix.link.rate
+    link = mix.link.model_copy(update={"rate": (low, max(low, high / factor))})
+    gaps = [name for name in Kernel.model_fields if not name.startswith("fault_")]
+    return mix.model_copy(
+        update={
+            "duration": factor * mix.duration,
+            "traffic": later(mix.traffic, "gap"),
+            "switch": later(mix.switch, "gap"),
+            "link": later(link, "gap", "flap"),
+            "kernel": later(mix.kernel, *gaps),
+            "sysctl": mix.sysctl | {"gap": f"{factor * units.seconds(mix.sysctl['gap']):g}s"},
+        }
+    )
+
+
 def _times(rng: random.Random, gap: float, end: float) -> list[float]:
     """Random times up to `end` with this mean gap, none if it is 0."""
     found = []
@@ -265,7 +287,7 @@ def plan(
         ns = rng.choice([*hosts, "lf-d"])
         value = rng.choice(settings[key])
         commands.append((at, f"ip netns exec {ns} sysctl -qw {key}={value}"))
-    for at in _times(rng, 1 if processors > 1 else 0, chaos.duration):
+    for at in _times(rng, link.gap if processors > 1 else 0, chaos.duration):
         commands.append((at, f"ip netns exec {rng.choice(spaces)} ss -tin >/dev/null"))
     # Then a quiet network, on which everything has to complete.
     for ns, dev in stages:
@@ -386,7 +408,7 @@ def one(
 ) -> tuple[dict[str, int], list[str]]:
     """One run: its counters, and what is wrong; what it left is kept in `keep` then."""
     with runner.run_directory() as run:
-        fill(run, chaos, seed, where)
+        fill(run, slower(chaos, where.slowness), seed, where)
         try:
             where.boot(
                 run,

@@ -17,6 +17,7 @@ class Smp:
 
     sanitizers = True
     processors = 2
+    slowness = 10  # in real time, emulated, and watched
     suite = "bookworm"
 
     def prepare(self, say: Callable[[str], None]) -> None:

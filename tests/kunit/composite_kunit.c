@@ -1206,6 +1206,17 @@ static void composite_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_GT(test, composite_of(tp)->sum, 45U);
 	composite_audit(test, tp, "switch");
 
+	/* In a loss event: what that took stays taken, though cwnd is not there yet. */
+	composite_release(sk);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	tcp_snd_cwnd_set(tp, 100);
+	tp->snd_ssthresh = 60;
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
+	composite_audit(test, tp, "in recovery");
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+	tp->snd_ssthresh = 80;
+
 	/* What was delivered and lost before was another's. */
 	composite_release(sk);
 	tcp_snd_cwnd_set(tp, 100);

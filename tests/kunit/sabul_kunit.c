@@ -1195,6 +1195,15 @@ static void sabul_hook_switch(struct kunit *test)
 	sabul_release(sk);
 	tp->rate_app_limited = 0;
 	tp->rate_delivered = 0;
+	/* Without a loss nothing is known; after one, growth beyond this rate is slow. */
+	tcp_snd_cwnd_set(tp, 100);
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
+	tp->lost = 1;
+	sabul_init(sk);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
+			sabul_ns(1));
+	sabul_release(sk);
 	/* In congestion avoidance, over the end of every counter. */
 	tp->delivered = U32_MAX - 10;
 	tp->lost = U32_MAX - 3;

@@ -165,3 +165,17 @@ def test_packets_are_spread_over_processors(mix: chaos.Chaos) -> None:
     assert not re.search(r"netem .* seed \d", setup + lines)
     alone, *_ = chaos.plan(mix, 1, faults=True)
     assert "rps_cpus" not in alone and re.search(r"netem .* seed \d", alone)
+
+
+def test_a_slower_kernel_gets_everything_later(mix: chaos.Chaos) -> None:
+    assert chaos.slower(mix, 1) == mix
+    slow = chaos.slower(mix, 10)
+    assert slow.duration == 10 * mix.duration and slow.traffic.gap == 10 * mix.traffic.gap
+    assert slow.kernel.module == 10 * mix.kernel.module
+    assert slow.kernel.fault_for == mix.kernel.fault_for
+    assert slow.link.rate == (mix.link.rate[0], mix.link.rate[1] / 10)
+    # As much as before happens, then.
+    counts = [
+        len(times(chaos.plan(one, 1, faults=True)[1])) for one in (mix, chaos.slower(mix, 10))
+    ]
+    assert counts[1] == pytest.approx(counts[0], rel=0.3)

@@ -64,8 +64,9 @@ settle 130 >after
 after=$free
 cmp -s before after ||
 	fail "sockets or namespaces are left: before: $(tr '\n' ' ' <before), after: $(tr '\n' ' ' <after)"
-echo "memory_kb $((before - after))" >>summary
 lost=$((before - after))
+[ $lost -ge 0 ] || lost=0
+echo "memory_kb $lost" >>summary
 allowed=$(($(meminfo MemTotal) / 16 + 16384))
 [ $lost -le $allowed ] ||
 	fail "$lost kB of memory did not come back, $allowed are allowed"
