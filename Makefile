@@ -59,9 +59,10 @@ results: deps ## Run the published scenarios again, renew docs/results and the p
 report: deps ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
-bench: ## What an ACK costs in each congestion control; how fast the lab runs; what the vm backend holds
+bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check
 	@$(LAB) cost
+	@$(LAB) stack tests/scenarios/stack.toml --turns 1 --counted
 	@$(LAB) bench tests/scenarios/bench.toml
 	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
 

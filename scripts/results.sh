@@ -88,10 +88,12 @@ security() {
 # What an ACK costs; times are this machine's.
 performance() {
 	"$lab" cost --rounds 201 -o docs/results/ack-cost.json
+	"$lab" stack $at/stack.toml -o docs/results/stack-cost.json
 }
 
 speed() {
 	"$lab" bench $at/bench.toml -o docs/results/lab-speed.json
+	"$lab" bench $at/profile.toml --profile -o docs/results/lab-profile.json
 	"$lab" bench $at/bench-vm.toml --backend vm -o docs/results/vm-speed.json
 }
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import json
 
-from lab import cost
+from lab import cost, stack
 from lab.result import Json
 
 from . import RESULTS, markdown
+from .speed import rate
 
 # Against this one each of ours is held; kinds of ACKs in which it is.
 RIVAL = "cubic"
@@ -89,6 +90,37 @@ def goal() -> str:
     return markdown([*heads, "avoidance from 10^4 packets on, worst"], rows)
 
 
+def carrying() -> Json:
+    """docs/results/stack-cost.json."""
+    found: Json = json.loads((RESULTS / "stack-cost.json").read_text())
+    return found
+
+
+def stack_measured() -> str:
+    """What it was measured with, and how busy real time kept the guest."""
+    data = carrying()
+    parts = [f"Measured with Debian's {data['kernel']}"]
+    for kind, what in (("counted", "instructions"), ("real", "real time")):
+        if kind not in data:
+            parts.append(f"{what}: not measured yet")
+            continue
+        path, cases = data["paths"][kind], data[kind]
+        parts.append(
+            f"{what}: {rate(path['rate_bps'])} x {path['rtt_ms']:g} ms, {path['seconds']:g} s, "
+            f"turns of each: {len(cases[stack.NOTHING]['bytes'])}"
+        )
+        if kind == "real":
+            busy = max(share for case in cases.values() for share in case["busy"])
+            how = "KVM" if data["accelerator"] == "kvm" else "emulated"
+            parts.append(f"on {data['processor']}, {how}, at most {100 * busy:.0f} % busy")
+    return "; ".join(parts) + "."
+
+
+def whole() -> str:
+    """What carrying data costs, each algorithm."""
+    return markdown(*stack.table(carrying()))
+
+
 PARTS = {
     "docs/performance.md": {
         "measured": measured,
@@ -96,5 +128,7 @@ PARTS = {
         "windows": windows,
         "stretch": stretch,
         "goal": goal,
+        "stack": whole,
+        "stack-measured": stack_measured,
     }
 }

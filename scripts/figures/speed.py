@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from statistics import median
 
-from lab import speed
+from lab import profile, speed
 from lab.result import Json
 
 from . import RESULTS, markdown
@@ -64,6 +64,52 @@ def virtual() -> str:
     return markdown([*heads, "virtual s of a full link per processor s"], rows)
 
 
+def _over(data: Json, numerator: Json, denominator: Json) -> list[float]:
+    """What a packet costs in cases that have `numerator`, over what it does where only this
+    differs and is `denominator`."""
+    cost: dict[tuple[int, int, int], float] = {
+        (one["rate_bps"], one["mtu"], one["flows"]): median(speed.per_packet(data, one))
+        for one in data["cases"]
+        if one["seconds"] >= 1
+    }
+    names = ("rate_bps", "mtu", "flows")
+    found = []
+    for key, value in cost.items():
+        this = dict(zip(names, key, strict=True))
+        other = this | denominator
+        same = other["rate_bps"], other["mtu"], other["flows"]
+        if numerator.items() <= this.items() and same in cost:
+            found.append(value / cost[same])
+    return found
+
+
+def of_flows(data: Json) -> list[float]:
+    """Sixteen flows over one, each path."""
+    return _over(data, {"flows": 16}, {"flows": 1})
+
+
+def of_rate(data: Json) -> list[float]:
+    """10 Gbit/s over 1 Gbit/s, each number of flows."""
+    return _over(data, {"rate_bps": 10**10, "mtu": 1500}, {"rate_bps": 10**9})
+
+
+def differ(data: Json) -> float:
+    """How far runs of one case are apart: half of the range over the median, at most."""
+    runs = [speed.per_packet(data, one) for one in data["cases"] if one["seconds"] >= 1]
+    return max((max(each) - min(each)) / 2 / median(each) for each in runs)
+
+
+def more() -> str:
+    """What makes a packet dearer."""
+    data = measured("lab-speed")
+    flows, faster = of_flows(data), of_rate(data)
+    return (
+        f"A packet costs {min(flows):.2f} to {max(flows):.2f} times as much with sixteen flows as "
+        f"with one,\nand {min(faster):.2f} to {max(faster):.2f} times as much at 10 Gbit/s as at "
+        f"1 Gbit/s; runs of the same case\ndiffer by up to {100 * differ(data):.0f} %."
+    )
+
+
 # Virtual seconds per processor second that a run of one flow is to have: bit/s -> MTU -> these.
 GOALS = {10**9: {1500: 8.0}, 10**10: {1500: 1.0, 9000: 1.0}}
 
@@ -86,6 +132,29 @@ def goals() -> str:
 def start() -> str:
     """What each run takes before it sends anything."""
     return f"A run takes {speed.idle(measured('lab-speed')):.1f} s of processor without a packet."
+
+
+# What the profile shows: bit/s and MTU of runs of one flow.
+PROFILED = ((10**9, 1500), (10**10, 1500))
+
+
+def where() -> str:
+    """What a packet's microseconds are spent on."""
+    data = measured("lab-profile")
+    columns = {}
+    for case in data["cases"]:
+        path = case["rate_bps"], case["mtu"]
+        if path in PROFILED and case["flows"] == 1 and case["seconds"] >= 1:
+            columns[path] = profile.per_packet(data, case)
+    totals = {path: sum(found.values()) for path, found in columns.items()}
+    rows = [
+        [name, *(f"{found[name]:.2f}" for found in columns.values())]
+        + [f"{100 * found[name] / totals[path]:.0f} %" for path, found in columns.items()]
+        for name in profile.ORDER
+    ]
+    rows.append(["all", *(f"{total:.2f}" for total in totals.values()), *[""] * len(totals)])
+    heads = [rate(bps) for bps, _ in columns]
+    return markdown(["µs of processor per packet", *heads, *(f"of it, {x}" for x in heads)], rows)
 
 
 def real() -> str:
@@ -112,6 +181,8 @@ def highest() -> str:
         what = "flow" if flows == 1 else "flows"
         parts.append(f"{rate(best) if best else 'none'} with {flows} {what}")
     how = "KVM" if data["accelerator"] == "kvm" else "emulated"
+    if data["waited"] is not None:
+        how += f", a program waited for a processor in {100 * data['waited']:.0f} % of the time"
     return f"Highest rate held within 1 % (Linux {data['kernel']}, {how}): {', '.join(parts)}."
 
 
@@ -121,6 +192,8 @@ PARTS = {
         "virtual": virtual,
         "goals": goals,
         "start": start,
+        "more": more,
+        "profile": where,
         "real": real,
         "highest": highest,
     }

@@ -15,6 +15,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from . import cores, kernel, modules, process, suite, tools, vm
 from .errors import LabError
@@ -139,6 +140,10 @@ class Uml(Backend):
     def module_files(self) -> Path:
         return self._modules
 
+    def below(self, run: Path) -> list[str]:
+        """The command below which the kernel runs, such as a profiler."""
+        return []
+
     def seeding_tc(self) -> Path | None:
         """The directory of a tc that knows netem's seed, unless the system's own does."""
         return self._tc
@@ -231,7 +236,7 @@ class Uml(Backend):
         }
         with cores.taken() as core:
             return process.run(
-                ["setarch", "-R", "taskset", "-c", str(core), *command],
+                [*self.below(run), "setarch", "-R", "taskset", "-c", str(core), *command],
                 output=run / "console",
                 timeout=timeout,
                 cancel=cancel,
@@ -298,6 +303,21 @@ class Vm(Backend):
     exact = False
     suite = "bookworm"
 
+    def boot(self, run: Path, **options: Any) -> vm.Completed:
+        """Boot the kernel for what is in `run`, with our modules built for it; `options` are
+        vm.run's."""
+        modules.copy(modules.files(), run / "source")
+        done = vm.run(
+            "sh /lab/run.sh /lab",
+            suite=self.suite,
+            # In the chroot, where a compiler is fast.
+            setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
+            binds=[(run, "/lab")],
+            **options,
+        )
+        (run / "out").write_text(done.stdout)
+        return done
+
     def _prepare(self, say: Callable[[str], None]) -> None:
         vm.check()
         say("Debian bookworm with its kernel (the first time: a minute or two)")
@@ -314,9 +334,6 @@ class Vm(Backend):
         cancel: threading.Event,
         tick: Callable[[], None],
     ) -> None:
-        source = run / "source"
-        modules.copy(modules.files(), source)
-
         failed: list[LabError] = []
 
         def poll() -> bool:
@@ -327,18 +344,10 @@ class Vm(Backend):
             return cancel.is_set() or bool(failed)
 
         try:
-            done = vm.run(
-                "sh /lab/run.sh /lab",
-                suite=self.suite,
-                setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
-                binds=[(run, "/lab")],
-                timeout=timeout,
-                poll=poll,
-            )
+            self.boot(run, timeout=timeout, poll=poll)
         except LabError:
             if cancel.is_set():
                 raise process.Cancelled("cancelled") from None
             if failed:
                 raise failed[0] from None
             raise
-        (run / "out").write_text(done.stdout)

@@ -17,6 +17,7 @@ import typer
 import typer.completion
 import typer.main
 from rich.console import Console
+from rich.table import Table
 
 from . import cache, chaos, errors, kernel, modules, process, result, runner, tools
 from . import scenario as scenarios
@@ -62,6 +63,16 @@ def _prepare(backend: Backend | Smp) -> None:
 
 def _load(paths: list[Path]) -> list[scenarios.Scenario]:
     return [one for path in paths for one in scenarios.load(path)]
+
+
+def _print_table(headings: list[str], rows: list[list[str]]) -> None:
+    """First column left, the others right."""
+    printed = Table(box=None)
+    for heading in headings:
+        printed.add_column(heading, justify="right" if heading else "left")
+    for row in rows:
+        printed.add_row(*row)
+    console.print(printed)
 
 
 @app.command()
@@ -171,6 +182,9 @@ def bench(
         typer.Option(help="uml or vm.", autocompletion=lambda: ["uml", "vm"]),
     ] = "uml",
     repeat: Annotated[int, typer.Option(help="How often.")] = 3,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Once, below perf: where the time of a packet goes.")
+    ] = False,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
     ] = None,
@@ -178,10 +192,11 @@ def bench(
     """Say how fast the lab runs: virtual seconds and packets for each second of one core.
 
     With --backend vm: how much of its rate the bottleneck holds in real time, and the
-    highest rate that it holds within 1 %.
+    highest rate that it holds within 1 %.  With --profile: what the core does for a packet.
 
     Example: scripts/longfat bench tests/scenarios/bench.toml
     """
+    from . import profile as profiles
     from . import speed
 
     if not 1 <= repeat <= 100:
@@ -192,7 +207,11 @@ def bench(
     def say(text: str) -> None:
         console.print(text, highlight=False, soft_wrap=True, markup=False)
 
-    if backend == "uml":
+    if profile:
+        if backend != "uml":
+            raise LabError("--profile is of virtual time: --backend uml")
+        data = profiles.profile(scenarios.load(file), say)
+    elif backend == "uml":
         data = speed.virtual(scenarios.load(file), repeat, notes, say)
     else:
         with notes.status("measuring in a virtual machine"):
@@ -216,25 +235,51 @@ def cost(
 
     Example: scripts/longfat cost
     """
-    from rich.table import Table
-
     from . import cost as costs
 
     if not 1 <= rounds <= 1001:
         raise LabError(f"{rounds} rounds: valid is 1 to 1001")
     with notes.status("measuring what an ACK costs"), runner.terminable():
         data = costs.measure(rounds, lambda text: notes.print(text, markup=False))
-    headings, rows = costs.table(data, quartiles=False)
-    printed = Table(box=None)
-    for heading in headings:
-        printed.add_column(heading, justify="right" if heading else "left")
-    for row in rows:
-        printed.add_row(*row)
     window, acked = costs.TYPICAL
     console.print(f"an ACK for {acked} packets, window {window}; a loss, without ACKs")
-    console.print(printed)
+    _print_table(*costs.table(data, quartiles=False))
     if out:
         costs.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def stack(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    turns: Annotated[int, typer.Option(help="Turns of each algorithm, for the median.")] = 2,
+    counted: Annotated[
+        bool, typer.Option("--counted", help="Not in real time, which other work disturbs.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
+) -> None:
+    """Say what carrying data costs with each congestion control: sender, path and receiver.
+
+    Instructions for a byte and emulated seconds for a GB; needs what the vm backend needs.
+
+    Example: scripts/longfat stack tests/scenarios/stack.toml --counted
+    """
+    from . import stack as stacks
+
+    if not 1 <= turns <= 100:
+        raise LabError(f"{turns} turns: valid is 1 to 100")
+    with notes.status("measuring what carrying data costs") as status:
+        data = stacks.measure(
+            scenarios.load(file),
+            turns,
+            lambda text: status.update(f"measuring: {text}"),
+            real=not counted,
+        )
+    _print_table(*stacks.table(data))
+    if out:
+        stacks.write(data, out)
         console.print(str(out), soft_wrap=True, highlight=False)
 
 

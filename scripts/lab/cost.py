@@ -27,6 +27,8 @@ from .runner import run_directory
 SUITE = "bookworm"
 PHASES = ("slow_start", "avoidance", "recovery", "loss")
 LOOP = "-"  # the algorithm without entry points: what it takes is the loop's
+# The guest's clock goes by 1 ns for each instruction, its counter with it, and jumps when idle.
+COUNTING = ("-icount", "shift=0,sleep=off")
 
 
 @dataclass(frozen=True)
@@ -132,8 +134,7 @@ def in_instructions(rounds: int) -> tuple[list[Batch], str]:
             binds=[(run, "/lab")],
             kvm=False,
             cpus=1,
-            # The guest's clock goes by 1 ns for each instruction, its counter with it.
-            qemu=("-icount", "shift=0,sleep=off"),
+            qemu=COUNTING,
             timeout=1200,
         )
         return read(run, done.stdout)
@@ -171,13 +172,13 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
     }
 
 
-def write(data: Json, path: Path) -> None:
-    """Readable by people too: a line for each algorithm."""
+def write(data: Json, path: Path, tables: tuple[str, ...] = ("ns", "instructions")) -> None:
+    """Readable by people too: of `tables` a line for each algorithm."""
     path.parent.mkdir(parents=True, exist_ok=True)
     lines = []
     for key, value in data.items():
         text = json.dumps(value)
-        if key in ("ns", "instructions"):
+        if key in tables:
             rows = (f"  {json.dumps(cc)}: {json.dumps(cells)}" for cc, cells in value.items())
             text = "{\n" + ",\n".join(rows) + "\n }"
         lines.append(f" {json.dumps(key)}: {text}")

@@ -49,7 +49,7 @@ def _tbf(link: Link, rate: int, limit: int) -> str:
     return f"handle 1: tbf rate {raised}bit burst {2 * frame} limit {limit * frame}"
 
 
-def _bottleneck(scenario: Scenario) -> list[str]:
+def bottleneck(scenario: Scenario) -> list[str]:
     """tc commands for the bottleneck on device $dev of namespace $ns."""
     link = scenario.link
     add = "tc -n $ns qdisc add dev $dev"
@@ -162,7 +162,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip netns exec {receiver} ethtool -K eth0 gro on")
         out.append(f"ip netns exec {receiver} sh -ec '{hold}; {defer}'")
     out.append(f"ns={router} dev=bottleneck")
-    out += _bottleneck(scenario)
+    out += bottleneck(scenario)
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair(ns, "eth0", f"10.1.{i}.2", router, f"port{i}", f"10.1.{i}.1")
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")

@@ -5,23 +5,26 @@ from __future__ import annotations
 
 import json
 import resource
+import time
 from collections.abc import Callable
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 from rich.console import Console
 
-from . import modules, plan, result, runner, suite, vm
+from . import plan, result, runner, suite, vm
 from .backends import Uml, Vm, fill
 from .cost import processor
 from .errors import LabError
 from .result import Json
 from .scenario import Scenario
 
+PRESSURE = Path("/proc/pressure/cpu")
 TOLERANCE = 0.01  # a rate is held that is met within this
 
 
-def _describe(scenario: Scenario) -> Json:
+def describe(scenario: Scenario) -> Json:
     """What a row of a table is called by."""
     return {
         "name": scenario.name,
@@ -50,7 +53,7 @@ def virtual(
     the whole run, from the boot of its kernel to its end."""
     backend = Uml()
     backend.prepare(lambda text: None)
-    cases = {one.name: _describe(one) | {"cpu_s": [], "wall_s": []} for one in scenarios}
+    cases = {one.name: describe(one) | {"cpu_s": [], "wall_s": []} for one in scenarios}
     release = None
     with runner.run_directory() as scratch:
         for _ in range(repeat):
@@ -94,18 +97,38 @@ def pace(data: Json, case: Json) -> float:
 
 # --- real time
 
-# What the guest's processor did, from before the traffic to after it.
-_MAIN = """cat /proc/stat >stat.before
-./bin/lfgen traffic >samples 2>&1 || exit
-cat /proc/stat >stat.after
+# A network takes an emulated guest a minute to build: it is built once, and only its bottleneck
+# replaced.  Files of the host are another machine's work, so what is measured writes to memory.
+_MAIN = """unset LFGEN_PROGRESS
+ns=lf-r dev=bottleneck
+cp bin/lfgen /tmp
+for case in case-*; do
+	tc -n $ns qdisc del dev $dev root
+	. "./$case/bottleneck"
+	cp "$case/traffic" /tmp/plan
+	cat /proc/stat >/tmp/stat.before
+	/tmp/lfgen /tmp/plan >/tmp/samples 2>&1 || { cp /tmp/samples .; exit 1; }
+	cat /proc/stat >/tmp/stat.after
+	cp /tmp/samples /tmp/stat.* "$case"
+	echo "$case"
+	sleep 1
+done
 """
 
-# In the chroot, where a compiler is fast.
-_BUILD = """set -e
-cd /lab/source
-make -C /lib/modules/*/build M=/lab/source
-for run in /lab/run-*; do cp ./*.ko "$run"; done
-"""
+
+def network(one: Scenario) -> Json:
+    """What a scenario needs besides its bottleneck and its traffic."""
+    flows = [{"rtt": flow.rtt, "access": flow.access} for flow in one.flow]
+    link = one.link.model_dump(exclude={"rate", "buffer"})
+    rest = one.model_dump(include={"host", "udp", "short", "module"})
+    return {"link": link, "flow": flows, "algorithms": sorted(one.algorithms), **rest}
+
+
+def waited() -> float | None:
+    """Seconds since the boot in which a program of this machine waited for a processor."""
+    if not PRESSURE.exists():
+        return None
+    return int(PRESSURE.read_text().split("total=")[1].split()[0]) / 1e6
 
 
 def ticks(text: str) -> tuple[int, int]:
@@ -123,13 +146,10 @@ def output(scenario: Scenario, samples: Path) -> tuple[int, float]:
     return sent, sent * 8 / (last[0] - first[0]) / scenario.link.rate
 
 
-def _observe(scenario: Scenario, run: Path) -> Json:
-    if not (run / "status").exists():
-        error = (run / "error").read_text() if (run / "error").exists() else "no result"
-        raise LabError(f"{scenario.name}: {error}")
-    _, held = output(scenario, run / "samples")
-    last = result.read_samples(run / "samples")["q"][-1]
-    before, after = (ticks((run / f"stat.{when}").read_text()) for when in ("before", "after"))
+def _observe(scenario: Scenario, case: Path) -> Json:
+    _, held = output(scenario, case / "samples")
+    last = result.read_samples(case / "samples")["q"][-1]
+    before, after = (ticks((case / f"stat.{when}").read_text()) for when in ("before", "after"))
     busy, passed = after[0] - before[0], after[1] - before[1]
     return {
         "held": round(held, 4),
@@ -138,48 +158,62 @@ def _observe(scenario: Scenario, run: Path) -> Json:
     }
 
 
+def measured_in(backend: Vm, run: Path, **options: Any) -> None:
+    """Carry out `run` in a virtual machine; LabError if something went wrong there."""
+    done = backend.boot(run, **options)
+    if not (run / "status").exists():
+        error = (run / "error").read_text() if (run / "error").exists() else done.stdout
+        raise LabError(f"nothing was measured: {error[-2000:]}")
+    if found := [line for line in done.dmesg.splitlines() if result.SPLAT.search(line)]:
+        raise LabError(f"the kernel complained: {found[0]}")
+
+
 def real(scenarios: list[Scenario], repeat: int, say: Callable[[str], None]) -> Json:
-    """Run each scenario `repeat` times, in turns, in one virtual machine with Debian's own
-    kernel: how much of its rate the bottleneck held, what the guest's processor did."""
+    """Run each scenario `repeat` times, in turns, on one network in one virtual machine with
+    Debian's own kernel: how much of its rate the bottleneck held, what the guest's processor
+    did."""
     backend = Vm()
     backend.prepare(say)
+    widest = max(scenarios, key=lambda one: one.bdp + one.buffer_packets * one.link.mtu)
+    for one in scenarios:
+        if network(one) != network(widest):
+            raise LabError(
+                f"{one.name}, {widest.name}: the network is built once, so only link.rate, "
+                f"link.buffer and the number of flows may differ"
+            )
     cases = {
-        one.name: _describe(one) | {"held": [], "busy": [], "busy_s_per_gb": []}
-        for one in scenarios
+        one.name: describe(one) | {"held": [], "busy": [], "busy_s_per_gb": []} for one in scenarios
     }
     turns = [one for _ in range(repeat) for one in scenarios]
-    with runner.run_directory() as scratch, runner.terminable():
-        directories = []
+    with runner.run_directory() as run, runner.terminable():
+        made = plan.make(widest, 1, prefix="lf", seeded=False)
+        fill(run, made, widest, backend, main=_MAIN)
         for number, one in enumerate(turns):
-            run = scratch / f"run-{number:03}"
-            run.mkdir()
-            made = plan.make(one, one.seeds[0], prefix="lf", seeded=False)
-            fill(run, made, one, backend, main=_MAIN)
-            directories.append(run)
-        modules.copy(modules.files(), scratch / "source")
-        done = vm.run(
-            'for run in /lab/run-*; do echo "$run"; sh "$run/run.sh" "$run"; done',
-            suite=backend.suite,
-            setup=_BUILD,
-            binds=[(scratch, "/lab")],
-            output=lambda line: say(line.strip()) if not line.startswith("/lab") else None,
-            timeout=300 + 5 * sum(one.duration + 20 for one in turns),
-        )
-        if found := [line for line in done.dmesg.splitlines() if result.SPLAT.search(line)]:
-            raise LabError(f"the kernel complained: {found[0]}")
-        for one, run in zip(turns, directories, strict=True):
-            observed = _observe(one, run)
+            case = run / f"case-{number:03}"
+            case.mkdir()
+            (case / "bottleneck").write_text("\n".join(plan.bottleneck(one)) + "\n")
+            traffic = plan.make(one, one.seeds[0], prefix="lf", seeded=False).traffic
+            (case / "traffic").write_text(traffic)
+        began, pressed = time.monotonic(), waited()
+        measured_in(backend, run, timeout=600 + 2 * sum(one.duration + 10 for one in turns))
+        ended = waited()
+        for number, one in enumerate(turns):
+            observed = _observe(one, run / f"case-{number:03}")
             for key, value in observed.items():
                 cases[one.name][key].append(value)
             say(
                 f"{one.name}: {observed['held'] * 100:.1f} % of the rate, "
                 f"processor {observed['busy'] * 100:.0f} % busy"
             )
+    pressure = None
+    if pressed is not None and ended is not None:
+        pressure = round((ended - pressed) / (time.monotonic() - began), 3)
     kvm = vm.kvm_works(suite.image(backend.suite))
     return {
         "processor": processor(),
         "kernel": suite.kernel(backend.suite),
         "accelerator": "kvm" if kvm else "tcg",
+        "waited": pressure,
         "cases": list(cases.values()),
     }
 

@@ -4,11 +4,12 @@ its page, and tested here as it came out."""
 
 from __future__ import annotations
 
-from statistics import mean
+from statistics import mean, median
 
 import pytest
 
 from figures import by_case, composite, cwhstcp, grouped, kept, performance, sabul
+from lab import stack
 from lab.result import Json
 
 
@@ -487,3 +488,19 @@ def test_composite_costs_the_same_for_all_n() -> None:
     assert (
         counts["composite-64"]["avoidance 100 2"] > 1.2 * counts["composite-8"]["avoidance 100 2"]
     )
+
+
+def test_carrying_a_byte() -> None:
+    """Ours take what Cubic does, but for Composite, whose ACKs are a small part of its excess."""
+    data = performance.carrying()
+    acks = performance.costs()["instructions"]
+    cubic = median(stack.per_byte(data["counted"], "cubic"))
+    for cc in data["modules"]:
+        ratio = median(stack.per_byte(data["counted"], cc)) / cubic
+        if cc.startswith("composite"):
+            assert 1.07 < ratio < 1.18, cc
+        else:
+            assert ratio == pytest.approx(1, abs=0.03), cc
+    for cc in (f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)):
+        more = acks[cc]["avoidance 100 2"] - acks["cubic"]["avoidance 100 2"]
+        assert more / (2 * 1448) < 0.02 * cubic, cc
