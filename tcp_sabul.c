@@ -73,7 +73,7 @@
  *     but never more than the law's.  Half a packet is much for a slow flow and
  *     little for a fast one: who comes late catches up.  Selected by a connection
  *     that has lost packets, it takes the rate of that moment for where they were
- *     lost.  probe=0: as in the paper.
+ *     lost, and the answers before it for too weak.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
  *  6. The rate does not grow in an interval in which it was not used: the
  *     application, the receiver or a window was what limited the sender.  Once
@@ -184,6 +184,8 @@ static const u32 sabul_rest = 10;
 /* An answer that follows within so many is stronger, by 2^12 at most. */
 static const u32 sabul_soon = 20;
 static const u32 sabul_strongest = 12;
+/* Where it is selected after losses, it begins with 2^3. */
+static const u32 sabul_selected = 3;
 
 /* ... and up to this part of delta, as c's largest by itself. */
 static const u32 sabul_strong_part = 6;
@@ -766,9 +768,14 @@ static void sabul_init(struct sock *sk)
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
 	sabul_take_over(sk);
-	/* Selected after losses: this rate may be the one at which they were. */
-	if (tp->lost && tp->srtt_us)
+	/*
+	 * Selected after losses: this rate may be the one at which they were, and the
+	 * last answer may not have been enough.
+	 */
+	if (tp->lost && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+		ca->strength = sabul_selected;
+	}
 	sabul_start(sk, SABUL_INIT);
 }
 

@@ -137,7 +137,7 @@ static void lf_race(void)
 	int i;
 
 	for (i = 0; i < ARRAY_SIZE(task); i++)
-		task[i] = kthread_run_on_cpu(lf_count, NULL, i, "lf_race/%u");
+		task[i] = kthread_run_on_cpu(lf_count, NULL, i, "racer/%u");
 	msleep(3000);
 	for (i = 0; i < ARRAY_SIZE(task); i++)
 		if (!IS_ERR(task[i]))

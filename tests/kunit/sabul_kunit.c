@@ -1199,8 +1199,10 @@ static void sabul_hook_switch(struct kunit *test)
 	tcp_snd_cwnd_set(tp, 100);
 	sabul_init(sk);
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 0);
 	tp->lost = 1;
 	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 3);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
 	sabul_release(sk);
