@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import mean
 
 from figures import DOCS
-from lab import result
 from lab.result import Json
 from lab.scenario import Scenario
 
@@ -36,17 +35,14 @@ def estimate(one: Scenario, file: str) -> float:
     return float(start + packets(one) * known.get(file, known["any"]) / 1e6)
 
 
-def keep(runs: Path, names: dict[str, list[str]]) -> None:
-    """Take what these runs cost into COSTS."""
+def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
+    """Take what these runs of scenario files cost, by their names, into COSTS."""
     costs = _costs()
-    for file, of in sorted(names.items()):
+    for file, of in sorted(files.items()):
         each = []
-        for name in of:
-            spent, path = runs / f"{name}.cpu", runs / f"{name}.json"
-            if spent.exists() and path.exists():
-                one = Scenario.model_validate_json(
-                    json.dumps(result.read(path)["scenario"]), strict=False
-                )
+        for name, one in of:
+            spent = runs / f"{name}.cpu"
+            if spent.exists() and (runs / f"{name}.json").exists():
                 each.append(1e6 * (float(spent.read_text()) - costs["start_s"]) / packets(one))
         if each:
             costs["us_per_packet"][file] = round(max(0.0, mean(each)), 3)

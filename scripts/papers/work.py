@@ -351,7 +351,7 @@ def keep(figures: list[Figure], how: Profile) -> list[str]:
             write_lines(lines, RESULTS / f"{file}.json")
     cost.keep(
         how.out / "runs",
-        {f: [run_name(*r) for r in runs] for f, runs in wanted(figures, how).items()},
+        {f: [(run_name(*r), r[0]) for r in runs] for f, runs in wanted(figures, how).items()},
     )
     return left
 

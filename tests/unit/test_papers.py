@@ -645,6 +645,21 @@ def test_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost.estimate(one, "known") == pytest.approx(3 + 50)
 
 
+def test_what_runs_cost_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By packets, the mean of those that came to an end; what was known of others stays."""
+    known = {"start_s": 2.0, "python_s": 1.0, "us_per_packet": {"any": 5.0, "other": 7.0}}
+    monkeypatch.setattr(cost, "_costs", lambda: known)
+    monkeypatch.setattr(cost, "COSTS", tmp_path / "costs.json")
+    one, _ = one_run()
+    for name, spent in (("a", "27"), ("b", "37")):
+        (tmp_path / f"{name}.cpu").write_text(f"{spent}\n")
+        (tmp_path / f"{name}.json").write_text("{}")
+    (tmp_path / "cut-off.cpu").write_text("1\n")
+    cost.keep(tmp_path, {"file": [(name, one) for name in ("a", "b", "cut-off", "missing")]})
+    kept = json.loads((tmp_path / "costs.json").read_text())
+    assert kept["us_per_packet"] == {"any": 5.0, "other": 7.0, "file": 6.0}
+
+
 def test_total() -> None:
     runs = [
         {"cpu_s": 7200.0, "done": False},
