@@ -66,14 +66,9 @@ bench: ## What an ACK, and carrying data, costs in each congestion control; how 
 	@$(LAB) bench tests/scenarios/bench.toml
 	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
 
-stress: ## Connections that everything happens to, seed after seed, on a kernel with sanitizers and on two processors; then the fuzzer, a tenth as long for each module, and bugs put in that the lab sees; MINUTES=30 SEED=1
+stress: ## Chaos on a kernel with sanitizers and on two processors, seed after seed; then the fuzzer, bugs put in that the lab sees, and its long tests; MINUTES=30 SEED=1
 	@scripts/deps.sh stress
-	@$(LAB) stress tests/stress/chaos.toml --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
-	@LONGFAT_CHECK=1 $(LAB) python tests/sanitizers.py smp
-	@$(LAB) stress tests/stress/chaos.toml --smp --minutes $(MINUTES) --seed $(SEED) -o "$(OUT)"
-	@LONGFAT_CHECK=1 $(LAB) python tests/fuzz.py --seconds $$(($(MINUTES) * 6))
-	@LONGFAT_CHECK=1 $(LAB) python tests/mutations.py lab
-	@LONGFAT_CHECK=1 LONGFAT_LONG=1 $(LAB) python -m pytest -q -m long tests/lab
+	@scripts/stress.sh $(MINUTES) $(SEED) "$(OUT)"
 
 clean-cache: ## Remove the lab's kernels, chroots and Python environments
 	@$(LAB) clean

@@ -792,9 +792,6 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
 		composite_set_window(sk, w);
 	}
-	/* Selected in a loss event: what that takes of the window stays taken. */
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)
-		w = min(w, max(tp->snd_ssthresh, 1U));
 	ca->deal = lf_param(deal);
 	ca->algorithm = lf_param(algorithm);
 	ca->pacing = composite_pacing_for(lf_param(pacing), ca->n);
@@ -802,6 +799,14 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
 	ca->mark_end = ca->sent;
+	/*
+	 * Selected in a loss event: what that takes of the window stays taken, and its
+	 * marks are not another.  Losses that follow in it are.
+	 */
+	if (tcp_in_cwnd_reduction(sk)) {
+		w = min(w, max(tp->snd_ssthresh, 1U));
+		ca->mark_end = tp->delivered;
+	}
 	ca->lost = tp->lost;
 	ca->marked = tp->delivered_ce;
 	ca->mss = tp->mss_cache;

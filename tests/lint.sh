@@ -182,8 +182,12 @@ check_types() {
 	for path in tests/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
+	types scripts/lab scripts/figures scripts/papers "$@" && types tests/lab
+}
+
+types() {
 	mypy --strict --no-error-summary --no-color-output \
-		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" scripts/lab scripts/figures scripts/papers "$@"
+		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" "$@"
 }
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.

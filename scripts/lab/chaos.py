@@ -459,7 +459,7 @@ def many(
                 if seed >= first + runs and time.monotonic() - begun > seconds:
                     return
             at = time.monotonic()
-            keep = out / f"chaos-s{seed}.failed"
+            keep = out / f"chaos-{where.name}-s{seed}.failed"
             counters, wrong = one(chaos, seed, where, keep=keep, timeout=timeout, cancel=cancel)
             with lock:
                 total["runs"] += 1

@@ -431,6 +431,9 @@ def stress(
     Example: scripts/longfat stress tests/stress/chaos.toml --minutes 30
     """
     mix = chaos.load(file)
+    if smp and not sanitizers:
+        raise LabError("--smp is a kernel with sanitizers of its own: leave out --no-sanitizers")
+    how = " --smp" if smp else "" if sanitizers else " --no-sanitizers"
     where = Smp() if smp else Uml(sanitizers=sanitizers)
     _prepare(where)
     with runner.terminable():
@@ -450,7 +453,7 @@ def stress(
     if failed:
         raise LabError(
             f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "
-            f"one again: scripts/longfat stress {file} --seed {failed[0]}"
+            f"one again: scripts/longfat stress {file}{how} --seed {failed[0]}"
         )
 
 

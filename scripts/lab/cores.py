@@ -14,9 +14,12 @@ from typing import IO
 from . import cache
 from .errors import LabError
 
+_turn = itertools.count()
+
 
 def _lock(cores: list[int]) -> tuple[int, IO[str]]:
-    """One of `cores` that is held least often, and the open file that holds it."""
+    """One of `cores` that is free, or else the first with a place left, and the open file that
+    holds it."""
     # The cache may be one for many machines.
     directory = cache.directory() / "cores" / socket.gethostname()
     directory.mkdir(parents=True, exist_ok=True)
@@ -25,8 +28,10 @@ def _lock(cores: list[int]) -> tuple[int, IO[str]]:
             held = (directory / f"{core}.{depth}").open("w")
             try:
                 fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
+            except OSError as error:
                 held.close()
+                if not isinstance(error, BlockingIOError):
+                    raise
                 continue
             return core, held
     raise AssertionError("count() has no end")
@@ -39,8 +44,8 @@ def taken() -> Iterator[int]:
     try:
         core, held = _lock(cores)
     except (OSError, LabError):
-        # A cache that cannot be written: nobody knows of the others.
-        yield cores[os.getpid() % len(cores)]
+        # A cache that cannot be written: nobody knows of other labs than this one.
+        yield cores[(os.getpid() + next(_turn)) % len(cores)]
         return
     with held:
         yield core

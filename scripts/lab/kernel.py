@@ -132,6 +132,8 @@ def build(what: Kernel = LAB) -> Path:
     """
     if what.arch == "um":
         require()
+    elif platform.machine() != what.arch:
+        raise LabError(f"a kernel for {what.arch} is built there; this is {platform.machine()}")
     needs = ("version", f"linux/{what.image}", "linux/Module.symvers", "linux/Makefile")
     # One at a time, or two beginners could find two newest versions.
     with cache.lock(f"kernel-{what.key}"):

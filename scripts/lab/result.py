@@ -36,7 +36,7 @@ SCHEMA = 1
 SPLAT = re.compile(
     r"WARNING:|\bBUG\b|Oops|KASAN|KFENCE|UBSAN|general protection|Call Trace"
     r"|possible recursive locking|circular locking|suspicious RCU|unreferenced object"
-    r"|refcount_t:|rcu_sched|soft lockup|hung_task|Kernel panic"
+    r"|refcount_t:|unregister_netdevice: waiting|rcu_sched|soft lockup|hung_task|Kernel panic"
     r"|INFO: task .* blocked|detected stall|kmemleak: \d"
 )
 

@@ -1214,6 +1214,21 @@ static void composite_hook_switch(struct kunit *test)
 	composite_init(sk);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
 	composite_audit(test, tp, "in recovery");
+	/* So does what a mark took, once: the others of its round trip are the same. */
+	composite_release(sk);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+	tcp_snd_cwnd_set(tp, 100);
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
+	tp->delivered_ce++;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 60U);
+	/* A timer, or packets found too large, is no such event: cwnd is what it is. */
+	composite_release(sk);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Loss;
+	tcp_snd_cwnd_set(tp, 100);
+	composite_init(sk);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 100U);
 	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
 	tp->snd_ssthresh = 80;
 

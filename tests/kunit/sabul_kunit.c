@@ -1201,6 +1201,12 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 0);
 	tp->lost = 1;
+	tp->data_segs_out = 0;
+	sabul_init(sk);
+	/* It was a SYN that was lost. */
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 0);
+	tp->data_segs_out = 1000;
 	sabul_init(sk);
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 3);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),

@@ -6,7 +6,8 @@
 
 `receive` counts what arrives at port 6000, a line of seconds and bytes for each half second,
 in the file BYTES.  `send` sends there for ever, by ALGORITHM, and first tries whatever could
-raise its share: a line for each, what and the errno.  WAY is what it does to its sockets:
+raise its share: a line for each, what and the errno; "turns" is how often it left the
+algorithm and came back.  WAY is what it does to its sockets:
 
     plain       nothing more
     switch      away from the algorithm and back, each second
@@ -123,6 +124,7 @@ class Sender:
         choose(self.socket, "reno" if self.turns % 2 else "cubic")
         choose(self.socket, self.algorithm)
         self.turns += 1
+        print("turns", self.turns, flush=True)
 
     def turn(self, now: float) -> None:
         try:

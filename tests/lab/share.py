@@ -38,8 +38,12 @@ sleep 5 && $s $nobody python3 - send {cc} {way} {connections} <greedy.py >said 2
 """
 
 
-def refused(said: str, cc: str) -> None:
-    """What only an administrator may was refused."""
+# Ways of greedy.py to make an algorithm forget.
+AGAIN = {"switch", "storm", "loss", "tired"}
+
+
+def refused(said: str, cc: str) -> int:
+    """What only an administrator may was refused; how often he left the algorithm."""
     words = [line.split() for line in said.splitlines()]
     assert all(len(each) == 2 for each in words), said
     errors = {name: int(number) for name, number in words}
@@ -47,8 +51,10 @@ def refused(said: str, cc: str) -> None:
         assert errors.pop(name) == (errno.EPERM if cc == "composite" else errno.ENOENT)
     assert errors.pop("scalable") == errno.EPERM
     assert errors.pop("SO_SNDBUFFORCE") == errno.EPERM
+    turns = errors.pop("turns", 0)
     assert set(errors) == (set(modules.parameters(cc)) if cc != "reno" else set())
     assert set(errors.values()) <= {errno.EACCES}
+    return turns
 
 
 def share(uml: Uml, run: Path, cc: str, way: str, connections: int, seed: int) -> float:
@@ -60,7 +66,8 @@ def share(uml: Uml, run: Path, cc: str, way: str, connections: int, seed: int) -
     fill(run, made, one, uml, main=MAIN.format(cc=cc, way=way, connections=connections))
     uml.execute(run, one, seed, timeout=600, cancel=threading.Event(), tick=lambda: None)
     data = result.make(one, seed, "uml", made, run)
-    refused((run / "said").read_text(), cc)
+    turns = refused((run / "said").read_text(), cc)
+    assert (turns > 0) == (way in AGAIN), f"{way}: away and back {turns} times"
     lines = (run / "received").read_text().splitlines()
     rows = [tuple(map(float, line.split())) for line in lines]
     # It began at 5 s.

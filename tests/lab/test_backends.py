@@ -70,7 +70,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         "include",
         "scripts",
         "tests/scenarios",
-        *ROOT.glob("tcp_*"),
+        *(path.name for path in ROOT.glob("tcp_*")),
     ):
         source = ROOT / part
         target = tree / source.relative_to(ROOT)

@@ -18,7 +18,7 @@ MIX = modules.ROOT / "tests/stress/chaos.toml"
 
 def run(uml: Uml, keep: Path, **changed: Any) -> tuple[dict[str, int], list[str]]:
     mix = chaos.load(MIX).model_copy(update=changed)
-    return chaos.one(mix, 5, uml, 0, keep=keep, timeout=600, cancel=threading.Event())
+    return chaos.one(mix, 5, uml, keep=keep, timeout=600, cancel=threading.Event())
 
 
 def test_a_seed_repeats(uml: Uml, tmp_path: Path) -> None:
@@ -62,4 +62,4 @@ def test_a_damaged_stream_is_named(uml: Uml, tmp_path: Path, byte: int, said: st
     assert failed == [5] and total["failures"] == 1
     assert lines[0].startswith("seed 5: FAILED")
     assert any(f"connection {STREAM} of" in line and said in line for line in lines), lines
-    assert (tmp_path / "chaos-s5.failed/summary").exists()
+    assert (tmp_path / "chaos-uml-s5.failed/summary").exists()

@@ -1,0 +1,39 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0
+#
+# stress.sh MINUTES SEED OUT: chaos on the kernel with sanitizers and on the one with two
+# processors, each for MINUTES; the fuzzer, a tenth of that for each module; the bugs that take
+# the lab to be seen; the lab's long tests.  One that fails does not stop the others; what
+# became of each is said at the end, and the exit status is 1 if one failed.  docs/stress.md.
+set -u
+cd "$(dirname "$0")/.." || exit 1
+lab=scripts/longfat
+mix=tests/stress/chaos.toml
+minutes=$1 seed=$2 out=$3
+status=0
+summary=
+
+# step WHAT COMMAND...
+step() {
+	what=$1
+	shift
+	echo "stress: $what"
+	if "$@"; then
+		verdict=good
+	else
+		verdict="FAILED ($?)"
+		status=1
+	fi
+	summary="$summary
+stress: $what: $verdict"
+}
+
+step "chaos, sanitizers" "$lab" stress $mix --minutes "$minutes" --seed "$seed" -o "$out"
+export LONGFAT_CHECK=1
+step "defects, two processors" "$lab" python tests/sanitizers.py smp
+step "chaos, two processors" "$lab" stress $mix --smp --minutes "$minutes" --seed "$seed" -o "$out"
+step "fuzzer" "$lab" python tests/fuzz.py --seconds "$(awk "BEGIN { print int($minutes * 6) + 1 }")"
+step "bugs put in" "$lab" python tests/mutations.py lab
+LONGFAT_LONG=1 step "long tests" "$lab" python -m pytest -q -m long tests/lab
+echo "$summary"
+exit $status
