@@ -56,6 +56,7 @@ SMP_DEFECTS = {
     "softirq_lock": r"WARNING: inconsistent lock state",
     "race": r"BUG: KCSAN: data-race in lf_count \[lf_defects\] / lf_count \[lf_defects\]",
     "sleep_in_atomic": DEFECTS["sleep_in_atomic"],
+    "write_after_free": r"\[Poison overwritten\] 0x",
 }
 
 

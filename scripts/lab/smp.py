@@ -56,7 +56,7 @@ class Smp:
                 "sh /lab/run.sh /lab >/lab/out 2>&1",
                 suite=self.suite,
                 kernel=self._kernel / "linux" / kernel.SMP.image,
-                arguments=arguments,
+                arguments=("slub_debug=FZPU", *arguments),
                 binds=[(run, "/lab")],
                 memory=f"{megabytes}M",
                 cpus=self.processors,

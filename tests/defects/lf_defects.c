@@ -48,6 +48,18 @@ static void lf_after_free(void)
 		WRITE_ONCE(lf_sink, READ_ONCE(p[3]));
 }
 
+/* Poison finds it when the memory is given away again. */
+static void lf_write_after_free(void)
+{
+	u8 *p = kmalloc(READ_ONCE(lf_size), GFP_KERNEL), *q = p;
+
+	kfree(p);
+	OPTIMIZER_HIDE_VAR(q);
+	if (q)
+		WRITE_ONCE(q[3], 1);
+	kfree(kmalloc(READ_ONCE(lf_size), GFP_KERNEL));
+}
+
 static void lf_stack_read(void)
 {
 	u8 here[16] = { 0 };
@@ -168,6 +180,7 @@ static const struct {
 } lf_defects[] = {
 	{ "slab_read", lf_slab_read },
 	{ "after_free", lf_after_free },
+	{ "write_after_free", lf_write_after_free },
 	{ "stack_read", lf_stack_read },
 	{ "vmalloc_read", lf_vmalloc_read },
 	{ "array_index", lf_array_index },
