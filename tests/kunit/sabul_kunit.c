@@ -1199,16 +1199,16 @@ static void sabul_hook_switch(struct kunit *test)
 	tcp_snd_cwnd_set(tp, 100);
 	sabul_init(sk);
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
-	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 0);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 0U);
 	tp->lost = 1;
 	tp->data_segs_out = 0;
 	sabul_init(sk);
 	/* It was a SYN that was lost. */
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
-	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 0);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 0U);
 	tp->data_segs_out = 1000;
 	sabul_init(sk);
-	KUNIT_EXPECT_EQ(test, sabul_of(tp)->strength, 3);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 3U);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
 	sabul_release(sk);
