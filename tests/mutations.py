@@ -19,7 +19,6 @@ import argparse
 import os
 import re
 import sys
-import threading
 import tomllib
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -131,8 +130,6 @@ def run_python(tree: Path, out: Path, *words: str) -> tuple[int, str]:
         [sys.executable, *words],
         output=out,
         timeout=SLOWEST,
-        cancel=threading.Event(),
-        tick=lambda: None,
         cwd=tree,
     )
     return status, out.read_text(errors="replace")

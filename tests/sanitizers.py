@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
@@ -94,8 +93,6 @@ done
             1,
             megabytes=512,
             timeout=600,
-            cancel=threading.Event(),
-            tick=lambda: None,
             arguments=("kasan_multi_shot", "log_buf_len=4M"),
         )
         log = scratch / "dmesg"

@@ -18,7 +18,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -58,8 +57,6 @@ def run_program(
         ["setarch", "-R", *command],
         output=out,
         timeout=slowest,
-        cancel=threading.Event(),
-        tick=lambda: None,
         **options,
     )
     return status, out.read_text(errors="replace")

@@ -63,8 +63,8 @@ class Backend(ABC):
         seed: int,
         *,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         """Carry out the prepared directory `run`."""
 
@@ -155,8 +155,8 @@ class Uml(Backend):
         seed: int,
         *,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         shutil.copy(self._programs / "poweroff", run / "poweroff")
         if self._tc:
@@ -194,8 +194,6 @@ class Uml(Backend):
             1,
             megabytes=megabytes,
             timeout=timeout,
-            cancel=threading.Event(),
-            tick=lambda: None,
             arguments=arguments,
         )
 
@@ -206,8 +204,8 @@ class Uml(Backend):
         *,
         megabytes: int,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
         arguments: tuple[str, ...] = (),
     ) -> int:
         """Boot the kernel with run/init.sh as its first process; its exit status."""
@@ -283,8 +281,8 @@ class Host(Backend):
         seed: int,
         *,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         process.run(
             ["sh", str(run / "run.sh"), str(run)],
@@ -331,8 +329,8 @@ class Vm(Backend):
         seed: int,
         *,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         failed: list[LabError] = []
 

@@ -342,7 +342,7 @@ def fill(run: Path, chaos: Chaos, seed: int, where: Place) -> None:
         seed,
         faults=where.sanitizers,
         processors=where.processors,
-        seeded=isinstance(where, Uml),
+        seeded=where.seeded,
     )
     (run / "setup.sh").write_text(setup)
     (run / "plan").write_text(lines)

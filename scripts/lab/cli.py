@@ -8,7 +8,6 @@ import re
 import shutil
 import sys
 import tempfile
-import threading
 import time
 from pathlib import Path
 from typing import Annotated
@@ -319,8 +318,6 @@ def iperf3(
             one,
             1,
             timeout=600,
-            cancel=threading.Event(),
-            tick=lambda: None,
         )
         client = scratch / "client"
         if not client.exists():

@@ -22,6 +22,10 @@ class Cancelled(LabError):
     """The run was ended from outside."""
 
 
+# What is not set: of a run that nobody ends from outside.
+NEVER = threading.Event()
+
+
 def _ended(process: psutil.Process) -> bool:
     """It is gone, or waits for a parent to take notice, which may never come."""
     try:
@@ -155,8 +159,8 @@ def run(
     *,
     output: Path,
     timeout: float,
-    cancel: threading.Event,
-    tick: Callable[[], None],
+    cancel: threading.Event = NEVER,
+    tick: Callable[[], None] = lambda: None,
     env: dict[str, str] | None = None,
     cwd: Path | None = None,
     grace: int = 0,

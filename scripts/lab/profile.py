@@ -11,7 +11,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -133,8 +132,6 @@ def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
                 one,
                 one.seeds[0],
                 timeout=3600,
-                cancel=threading.Event(),
-                tick=lambda: None,
             )
             case = speed.describe(one)
             case["packets"] = result.read_samples(run / "samples")["q"][-1][4]

@@ -16,6 +16,7 @@ class Smp:
     """Where chaos.many runs a seed in real time; see backends.Uml for the other place."""
 
     sanitizers = True
+    seeded = False
     processors = 2
     slowness = 10  # in real time, emulated, and watched
     name = "smp"
@@ -46,8 +47,8 @@ class Smp:
         *,
         megabytes: int,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
         arguments: tuple[str, ...] = (),
     ) -> int:
         """Run run/run.sh on it; the kernel's log is in run/dmesg afterwards."""

@@ -95,17 +95,21 @@ def _window(i: int, run: Json) -> float:
     return float(run["observed"]["windows"][i])
 
 
+def _means(found: list[Json]) -> dict[str, Value]:
+    """The mean window of each flow, by its round-trip time."""
+    return {
+        f"window, {flow['base_rtt_ms']:g} ms": over(
+            found, partial(_window, i), unit="packets", digits=0
+        )
+        for i, flow in enumerate(fast_flows(found[0]))
+    }
+
+
 def fig2(runs: Runs) -> Shown:
     """Their windows."""
     found = runs("cwhstcp-table2")
     shown = Shown(peer_headings=["mean windows by RTT"])
-    for i, flow in enumerate(fast_flows(found[0])):
-        shown.values[f"window, {flow['base_rtt_ms']:g} ms"] = over(
-            found,
-            partial(_window, i),
-            unit="packets",
-            digits=0,
-        )
+    shown.values |= _means(found)
     _windows(shown, found, "HSTCP")
     for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
         several = range(len(of[0]["observed"]["windows"]))
@@ -145,13 +149,7 @@ def fig6(runs: Runs) -> Shown:
     """Windows of CW-HSTCP."""
     found = runs("cwhstcp-fig6")
     shown = Shown()
-    for i, flow in enumerate(fast_flows(found[0])):
-        shown.values[f"window, {flow['base_rtt_ms']:g} ms"] = over(
-            found,
-            partial(_window, i),
-            unit="packets",
-            digits=0,
-        )
+    shown.values |= _means(found)
     means = [value.ours for value in shown.values.values()]
     shown.values["windows, most / least"] = Value(max(means) / min(means), digits=3)
     _windows(shown, found, "CW-HSTCP")

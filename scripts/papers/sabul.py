@@ -131,6 +131,17 @@ def fig3(runs: Runs) -> Shown:
     return shown
 
 
+def _a_flow(of: list[Json], sabul: bool, paper: list[float] | None) -> Value:
+    """What a flow of SABUL, or one of the others, gets on average."""
+    return over(
+        of,
+        lambda run: mean(of_kind(run, sabul)),
+        paper=mean(paper) if paper else None,
+        unit="Mbit/s a flow",
+        digits=0,
+    )
+
+
 def fig4(runs: Runs) -> Shown:
     """B1 >= B2?"""
     shown = Shown()
@@ -138,28 +149,10 @@ def fig4(runs: Runs) -> Shown:
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     labels = []
     for i, (name, mixed, four) in enumerate(friendly_of(group(runs("sabul-fig4"), case))):
-        paper = name == "short-reno"
-        b1 = over(
-            mixed,
-            lambda run: mean(of_kind(run, False)),
-            paper=mean(short["beside"]) if paper else None,
-            unit="Mbit/s a flow",
-            digits=0,
-        )
-        b2 = over(
-            four,
-            lambda run: mean(of_kind(run, False)),
-            paper=mean(short["four"]) if paper else None,
-            unit="Mbit/s a flow",
-            digits=0,
-        )
-        shown.values[f"{name}: SABUL"] = over(
-            mixed,
-            lambda run: mean(of_kind(run, True)),
-            paper=mean(short["sabul"]) if paper else None,
-            unit="Mbit/s a flow",
-            digits=0,
-        )
+        paper = short if name == "short-reno" else {}
+        b1 = _a_flow(mixed, False, paper.get("beside"))
+        b2 = _a_flow(four, False, paper.get("four"))
+        shown.values[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
         shown.values[f"{name}: TCP beside it, B1"] = b1
         shown.values[f"{name}: four TCP, B2"] = b2
         shown.values[f"{name}: B1 / B2"] = Value(

@@ -12,11 +12,9 @@ from __future__ import annotations
 import errno
 import json
 import shutil
-import tempfile
-import threading
 from pathlib import Path
 
-from lab import modules, plan, result, scenario
+from lab import modules, plan, result, runner, scenario
 from lab.backends import Uml, fill
 
 HERE = Path(__file__).parent
@@ -64,7 +62,7 @@ def share(uml: Uml, run: Path, cc: str, way: str, connections: int, seed: int) -
     made = plan.make(one, seed, prefix="lf", seeded=True)
     shutil.copy(HERE / "greedy.py", run)
     fill(run, made, one, uml, main=MAIN.format(cc=cc, way=way, connections=connections))
-    uml.execute(run, one, seed, timeout=600, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, seed, timeout=600)
     data = result.make(one, seed, "uml", made, run)
     turns = refused((run / "said").read_text(), cc)
     assert (turns > 0) == (way in AGAIN), f"{way}: away and back {turns} times"
@@ -84,9 +82,9 @@ def main() -> None:
     for cc, connections in CASES.items():
         shares = []
         for seed in SEEDS:
-            with tempfile.TemporaryDirectory(dir="/tmp") as scratch:
-                run = Path(scratch) / "run"
-                shares.append(round(share(uml, run, cc, "plain", connections, seed), 5))
+            with runner.run_directory() as run:
+                got = share(uml, run / "run", cc, "plain", connections, seed)
+            shares.append(round(got, 5))
         made_from = uml.sources.get(cc)
         found.append({"cc": cc, "connections": connections, "shares": shares, "source": made_from})
         print(found[-1])

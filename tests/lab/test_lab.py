@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -174,7 +173,7 @@ def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
     made = plan.make(one, 1, prefix="lf", seeded=True)
     main = "echo '<4>WARNING: CPU: 0 PID: 1 at test' >/dev/kmsg\n./bin/lfgen traffic >samples\n"
     fill(run, made, one, uml, main=main)
-    uml.execute(run, one, 1, timeout=60, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, 1, timeout=60)
     with pytest.raises(LabError, match="complained"):
         result.make(one, 1, "uml", made, run)
 
@@ -230,7 +229,7 @@ def test_a_trace_is_whole_or_the_run_fails(
     lines = [line for line in script.splitlines() if not init or init not in line]
     lines.insert(-1, 'ls /sys/kernel/tracing/instances >"$dir/left"')
     (run / "init.sh").write_text("\n".join(lines) + "\n")
-    uml.execute(run, one, 1, timeout=60, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, 1, timeout=60)
     with pytest.raises(LabError, match=words):
         result.make(one, 1, "uml", made, run)
     assert (run / "left").read_text() == ""

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -33,8 +32,6 @@ def test_an_exact_link_holds_its_rate(uml: Uml, name: str) -> None:
             one,
             1,
             timeout=600,
-            cancel=threading.Event(),
-            tick=lambda: None,
         )
         sent, held = speed.output(one, run / "samples")
     assert held == pytest.approx(1, abs=0.001)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import threading
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -83,7 +82,7 @@ def wire(uml: Uml, run: Path, **parts: str) -> Wire:
     (one,) = scenario.load(file)
     made = plan.make(one, 1, prefix="lf", seeded=True)
     fill(run, made, one, uml, main=DEPARTURES)
-    uml.execute(run, one, 1, timeout=240, cancel=threading.Event(), tick=lambda: None)
+    uml.execute(run, one, 1, timeout=240)
     flow = result.make(one, 1, "uml", made, run)["flows"][0]["connections"][0]
     traced = (run / "departures").read_text()
     assert re.search(r"^overrun: 0$", traced, re.M), "the buffer for departures overflowed"

@@ -291,15 +291,15 @@ def test_a_missing_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
 
 # Runs a command that writes its pids down, in a temporary directory.
 RUN = """
-import sys, threading
+import sys
 from pathlib import Path
 from lab import process, scratch
 work = Path(sys.argv[1])
 with scratch.directory("test") as path:
     (path / "file").write_text("x")
     process.run(
-        ["sh", "-c", sys.argv[2]], output=path / "out", timeout=60, cancel=threading.Event(),
-        tick=lambda: None, cwd=work, grace=int(sys.argv[3]),
+        ["sh", "-c", sys.argv[2]], output=path / "out", timeout=60,
+        cwd=work, grace=int(sys.argv[3]),
     )
 """
 TREE = "sh -c 'echo $$ >>pids; sleep 1000 & echo $! >>pids; wait' & echo $$ >>pids; wait"
@@ -372,12 +372,12 @@ def test_the_next_lab_clears_what_a_killed_one_left(
 
 
 NESTED = """
-import subprocess, sys, threading
+import subprocess, sys
 from pathlib import Path
 from lab import process
 process.run(
     ["sh", "-c", "trap '' TERM; echo $$ >>pids; while :; do sleep 0.1; done"],
-    output=Path("nested"), timeout=60, cancel=threading.Event(), tick=lambda: None,
+    output=Path("nested"), timeout=60,
 )
 """
 
@@ -474,7 +474,7 @@ def test_what_is_tied_is_otherwise_as_it_is(with_sudo: dict[str, str], who: str)
 
 # The host backend with a network of one namespace, and a run that does not end.
 HOST = """
-import shutil, sys, threading
+import shutil, sys
 from pathlib import Path
 from lab import backends, tools
 run = Path(sys.argv[1], "run")
@@ -483,9 +483,7 @@ shutil.copy(tools.GUEST / "run.sh", run)
 (run / "setup.sh").write_text("ip netns add lf-test\\n")
 (run / "spaces").write_text("lf-test\\n")
 (run / "main.sh").write_text("touch begun; sleep 1000\\n")
-backends.Host().execute(
-    run, None, 1, timeout=60, cancel=threading.Event(), tick=lambda: None
-)
+backends.Host().execute(run, None, 1, timeout=60)
 """
 
 

@@ -19,7 +19,7 @@ import pytest
 from conftest import One
 from rich.console import Console
 
-from lab import backends, modules, plan, result, runner, tools
+from lab import backends, modules, plan, process, result, runner, tools
 from lab.errors import LabError
 from lab.scenario import Scenario
 
@@ -54,8 +54,8 @@ class Fake(backends.Backend):
         seed: int,
         *,
         timeout: float,
-        cancel: threading.Event,
-        tick: Callable[[], None],
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
     ) -> None:
         with self.lock:
             self.started.append(seed)
