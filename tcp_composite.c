@@ -821,7 +821,8 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 			book->order[COMPOSITE_GOOD][i] = i;
 			book->order[COMPOSITE_BAD][i] = i;
 		}
-		s->cwnd = max(w / ca->n + (i < w % ca->n), 1U);
+		/* Fewer packets than streams: some have none yet. */
+		s->cwnd = w / ca->n + (i < w % ca->n);
 		s->ssthresh = tp->snd_ssthresh;
 		if (s->ssthresh < TCP_INFINITE_SSTHRESH)
 			s->ssthresh = max(tp->snd_ssthresh / ca->n, 2U);

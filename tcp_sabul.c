@@ -184,8 +184,6 @@ static const u32 sabul_rest = 10;
 /* An answer that follows within so many is stronger, by 2^12 at most. */
 static const u32 sabul_soon = 20;
 static const u32 sabul_strongest = 12;
-/* It begins as after so many of them where it is selected after losses. */
-static const u32 sabul_selected = 3;
 
 /* ... and up to this part of delta, as c's largest by itself. */
 static const u32 sabul_strong_part = 6;
@@ -770,11 +768,11 @@ static void sabul_init(struct sock *sk)
 	sabul_take_over(sk);
 	/*
 	 * Selected after losses of data: this rate may be the one at which they were,
-	 * and the last answer may not have been enough.
+	 * and however many answers may not have been enough.
 	 */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-		ca->strength = sabul_selected;
+		ca->strength = sabul_strongest;
 	}
 	sabul_start(sk, SABUL_INIT);
 }

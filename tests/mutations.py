@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """Put each bug of tests/mutations.toml into a copy of the tree and see its test go red.
 
-    tests/mutations.py [--all] [--runs N] [kunit | fuzz | unit | lab | PART-OF-A-NAME]...
+    tests/mutations.py [--all] [--runs N] [kunit | fuzz | unit | lab | stock | PART-OF-A-NAME]...
 
 Cases of KUnit run in a program (tests/userspace.py): that takes a second, and they are the
-same cases.  Those of the lab build the modules and boot the lab's kernel, and are left out
-without --all (or LONGFAT_MUTATIONS=all) unless they are asked for.
+same cases.  Those of the lab build the modules and boot the lab's kernel, those of stock a stock
+one, and both are left out without --all (or LONGFAT_MUTATIONS=all) unless they are asked for.
 
 KTAP, one result for each bug, "ok" where its test failed, and for the reason that the table
 gives.  Exit status 0: every test that is named did; 1: one did not, and so does not test
@@ -38,6 +38,8 @@ PARTS = ("tcp_*.c", "include/**/*.*", "tests/kunit/*", "tests/fuzz/*")
 # The same for tests that are Python: all of it, as far as it says what it tests.
 SHARES = "docs/results/security-share.json"
 TREE = (*PARTS, "Kbuild", "Makefile", "pyproject.toml", "scripts/**/*", "tests/**/*", SHARES)
+# And for the stock kernels, where a copy is installed.
+STOCK = (*TREE, "dkms.conf", "man/*", "docs/use.md")
 # Wall seconds for a test in Python, also on a machine that is busy; the lab's take some ten.
 SLOWEST = 900
 
@@ -50,7 +52,7 @@ class Bug:
     row: str
     file: str
     changes: list[tuple[str, str]]  # what is there, what it becomes
-    kind: str  # kunit, fuzz, unit or lab
+    kind: str  # kunit, fuzz, unit, lab or stock
     test: str
     says: str  # in what the test says when it fails
 
@@ -118,7 +120,7 @@ def suite_of(case: str) -> Path:
 
 def copy(to: Path, kind: str) -> None:
     """A copy of the tree, as far as a test of this kind needs it."""
-    parts = PARTS if kind in ("kunit", "fuzz") else TREE
+    parts = {"kunit": PARTS, "fuzz": PARTS, "stock": STOCK}.get(kind, TREE)
     found = {path for part in parts for path in modules.ROOT.glob(part) if path.is_file()}
     modules.copy((x for x in sorted(found) if "__pycache__" not in x.parts), to)
 
@@ -147,6 +149,11 @@ def run_pytest(tree: Path, out: Path, kind: str, test: str) -> tuple[int, str]:
     return run_python(tree, out, "-m", "pytest", "-q", "-x", f"tests/{kind}/{test}")
 
 
+def run_stock(tree: Path, out: Path, what: str) -> tuple[int, str]:
+    """Run this case of the stock kernels with what is in `tree`; the status, and what is said."""
+    return run_python(tree, out, "tests/stock.py", what)
+
+
 def survives(bug: Bug, runs: int) -> str:
     """What is wrong with the test of `bug`; nothing if it went red."""
     with scratch.directory("mutations") as directory:
@@ -161,6 +168,9 @@ def survives(bug: Bug, runs: int) -> str:
             elif bug.kind == "fuzz":
                 status, said = run_fuzz(tree, out, bug.test, runs)
                 red = "# input: " in said
+            elif bug.kind == "stock":
+                status, said = run_stock(tree, out, bug.test)
+                red = "\n    not ok " in said
             else:
                 status, said = run_pytest(tree, out, bug.kind, bug.test)
                 red = "\n1 failed" in said
@@ -182,7 +192,7 @@ def main() -> int:
     chosen = [
         bug
         for bug in bugs()
-        if (not arguments.which and (whole or bug.kind != "lab"))
+        if (not arguments.which and (whole or bug.kind not in ("lab", "stock")))
         or any(word == bug.kind or word in bug.name for word in arguments.which)
     ]
     if not chosen:

@@ -38,6 +38,7 @@ DEFECTS = {
     "shift_overflow": r"UBSAN: shift-out-of-bounds in .*lf_defects\.c",
     "sleep_in_atomic": r"BUG: sleeping function called from invalid context at .*lf_defects\.c",
     "list_twice": r"list_add double add",
+    "free_timer": r"ODEBUG: free active .* object type: timer_list",
     # After the others, whose reports it would be among.
     "leak": r"kmemleak: [1-9]\d* new suspected memory leaks",
 }
@@ -55,6 +56,8 @@ SMP_DEFECTS = {
     "softirq_lock": r"WARNING: inconsistent lock state",
     "race": r"BUG: KCSAN: data-race in lf_count \[lf_defects\] / lf_count \[lf_defects\]",
     "sleep_in_atomic": DEFECTS["sleep_in_atomic"],
+    "list_twice": DEFECTS["list_twice"],
+    "free_timer": DEFECTS["free_timer"],
     "write_after_free": r"\[Poison overwritten\] 0x",
 }
 

@@ -3,7 +3,7 @@
 """The stock-kernel acceptance: our modules, built against the headers of Debian's own
 kernels and installed as modules are, in a virtual machine that runs that kernel.
 
-    tests/stock.py [suite|use...]
+    tests/stock.py [suite|use|suite:CASE...]
 
 What is tested is in stock/guest.sh and stock/sockets.py, and in stock/use.sh, which has the
 next boot of docs/install.md, the output of docs/observe.md and the examples of docs/use.md; this
@@ -90,9 +90,11 @@ def run(name: str, setup: str, command: str) -> bool:
 def accepted(name: str) -> ktap.Result:
     """What the machine of that name says of itself; it has printed its own results."""
     title = name
+    machine, _, case = name.partition(":")
+    release, setup, command = BOOTS[machine]
     try:
-        title = f"{name} {suite.kernel(BOOTS[name][0])}"
-        return ktap.Result(title, run(*BOOTS[name]))
+        title = f"{name} {suite.kernel(release)}"
+        return ktap.Result(title, run(release, setup, acceptance(case) if case else command))
     except LabError as error:
         return ktap.Result(title, False, str(error))
 

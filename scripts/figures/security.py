@@ -11,8 +11,10 @@ def shares() -> str:
     for one in kept("security-share"):
         values = [100 * value for value in one["shares"]]
         equal = 100 * one["connections"] / (one["connections"] + 3)
-        rows.append([one["cc"], str(one["connections"]), f"{equal:.1f}", plus(values, 1)])
-    return markdown(["", "connections", "an equal part, %", "share, %"], rows)
+        place = [one["cc"], one["rate"].replace("mbit", "")]
+        rows.append([*place, str(one["connections"]), f"{equal:.1f}", plus(values, 1)])
+    headings = ["", "Mbit/s", "connections", "an equal part, %", "share, %"]
+    return markdown(headings, rows)
 
 
 PARTS = {"docs/security.md": {"shares": shares}}

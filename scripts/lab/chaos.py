@@ -17,7 +17,7 @@ import time
 import tomllib
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -427,7 +427,10 @@ def one(
             wrong.append(str(error))
         if wrong:
             shutil.rmtree(keep, ignore_errors=True)
-            shutil.copytree(run, keep, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+            try:
+                shutil.copytree(run, keep, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+            except OSError as error:
+                wrong.append(f"not all of what it left could be kept: {error}")
     return counters, wrong
 
 
@@ -444,7 +447,8 @@ def many(
     say: Callable[[str], None],
 ) -> tuple[Counter[str], list[int]]:
     """Runs of successive seeds from `first` on: `runs` of them at least, and until `seconds`
-    have passed.  The sums of their counters, and the seeds that failed."""
+    have passed.  The sums of their counters (of memory_kb the largest), and the seeds that
+    failed.  LabError, at once, of what is no run's fault."""
     seeds = itertools.count(first)
     total: Counter[str] = Counter()
     failed: list[int] = []
@@ -463,6 +467,9 @@ def many(
             counters, wrong = one(chaos, seed, where, keep=keep, timeout=timeout, cancel=cancel)
             with lock:
                 total["runs"] += 1
+                # A sum says nothing of what came back between them.
+                if "memory_kb" in counters:
+                    counters["memory_kb"] = max(0, counters["memory_kb"] - total["memory_kb"])
                 total.update({k: v for k, v in counters.items() if k != "digest"})
                 say(
                     f"seed {seed}: {'FAILED' if wrong else 'good'}, "
@@ -478,7 +485,8 @@ def many(
 
     pool = ThreadPoolExecutor(workers)
     try:
-        for future in [pool.submit(work) for _ in range(workers)]:
+        done, _ = wait([pool.submit(work) for _ in range(workers)], None, FIRST_EXCEPTION)
+        for future in done:
             future.result()
     except BaseException:
         cancel.set()

@@ -74,6 +74,8 @@ def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
 
 def _make(path: Path, version: str, what: Kernel) -> None:
     tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
+    if what.arch == "x86_64":
+        tools.need_header("gelf.h", "libelf-dev")  # objtool's
     debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
     archive = next((path / "package").rglob("linux-source-*.tar.xz"), None)
     if not archive:

@@ -36,6 +36,14 @@ def need(*programs: str) -> None:
         )
 
 
+def need_header(name: str, package: str) -> None:
+    """Raise LabError unless a C program can include this file of Debian's package."""
+    need("cc")
+    command = ["cc", "-E", "-include", name, "-x", "c", "/dev/null", "-o", "/dev/null"]
+    if process.call(command).returncode:
+        raise LabError(f"the header {name} is missing: install Debian's package {package}")
+
+
 def programs() -> Path:
     """A directory with the programs above, compiled for this machine."""
     need("cc")

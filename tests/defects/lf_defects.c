@@ -12,6 +12,7 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/timer.h>
 #include <linux/vmalloc.h>
 
 static char *defect = "";
@@ -116,6 +117,22 @@ static void lf_list_twice(void)
 	list_add(&entry, &head);
 }
 
+static void lf_unused(struct timer_list *unused)
+{
+}
+
+static void lf_free_timer(void)
+{
+	struct timer_list *timer = kmalloc(sizeof(*timer), GFP_KERNEL);
+
+	if (!timer)
+		return;
+	timer_setup(timer, lf_unused, 0);
+	mod_timer(timer, jiffies + 100 * HZ);
+	/* Who checks objects stops it then. */
+	kfree(timer);
+}
+
 static void lf_rcu(void)
 {
 	static void __rcu *pointer;
@@ -187,6 +204,7 @@ static const struct {
 	{ "shift_overflow", lf_shift_overflow },
 	{ "sleep_in_atomic", lf_sleep_in_atomic },
 	{ "list_twice", lf_list_twice },
+	{ "free_timer", lf_free_timer },
 	{ "rcu", lf_rcu },
 	{ "lock_order", lf_lock_order },
 	{ "leak", lf_leak },

@@ -15,7 +15,7 @@ here=$(dirname "$0")
 mark="longfat: acceptance begins"
 
 ALL="load autoload autoload_setsockopt autoload_nobody one_socket iperf ss_shows unprivileged
-rights in_use parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
+rights in_use uninstall parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
 CASES=${CASES:-$ALL}
 NAMES="load autoload autoload_setsockopt one_socket unprivileged"
@@ -82,6 +82,38 @@ autoload_setsockopt() {
 autoload_nobody() {
 	unload || die "rmmod failed"
 	python3 "$here/sockets.py" autoload_nobody "$algorithm" "$module"
+}
+
+# Refused while a socket or a namespace uses it, with their names; nothing is removed.
+uninstall() {
+	reload || die "not loaded"
+	ip netns add lf-user
+	mkfifo "$tmp/holder"
+	ip netns exec lf-user python3 -c "
+import socket
+s = socket.create_server(('127.0.0.1', 7000))
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'$algorithm')
+print('holds it', flush=True)
+s.accept()" >"$tmp/holder" 2>&1 &
+	holder=$!
+	exec 5<>"$tmp/holder"
+	await "$tmp/holder" "holds it"
+	sysctl -qw "net.ipv4.tcp_congestion_control=$algorithm"
+	# What it would remove, it would from here; the modules of the next cases are there.
+	said=$(cd "$here/../.." && scripts/install.sh uninstall "$(uname -r)" "$module" 2>&1)
+	status=$?
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	kill "$holder"
+	wait
+	ip netns del lf-user
+	[ "$status" != 0 ] || die "it was uninstalled: $said"
+	for part in "nothing was removed." "$algorithm is in use:" \
+		"net.ipv4.tcp_congestion_control=$algorithm is its default" \
+		"lf-user: socket LISTEN "; do
+		case $said in *"$part"*) ;; *) die "no '$part': $said" ;; esac
+	done
+	[ -e "$(modinfo -F filename "$module")" ] || die "its file was removed"
+	unload || die "rmmod failed, and nobody uses it any more"
 }
 
 # An iperf3 server for one test; returns when it listens.
@@ -267,7 +299,7 @@ boot=$(wc -l <"$tmp/boot")
 
 while read -r module algorithm case <&9; do
 	case $case in
-	load | autoload | autoload_setsockopt | autoload_nobody | iperf | ss_shows | parameters | load_refused)
+	load | autoload | autoload_setsockopt | autoload_nobody | uninstall | iperf | ss_shows | parameters | load_refused)
 		result "$algorithm: $case" "$case"
 		;;
 	bpftrace)

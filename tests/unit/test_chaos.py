@@ -3,12 +3,16 @@
 
 from __future__ import annotations
 
+import errno
 import re
+import shutil
+import threading
 from pathlib import Path
 
 import pytest
 
 from lab import chaos, modules
+from lab.backends import Uml
 from lab.errors import LabError
 
 MIX = Path(__file__).parents[1] / "stress/chaos.toml"
@@ -179,3 +183,71 @@ def test_a_slower_kernel_gets_everything_later(mix: chaos.Chaos) -> None:
         len(times(chaos.plan(one, 1, faults=True)[1])) for one in (mix, chaos.slower(mix, 10))
     ]
     assert counts[1] == pytest.approx(counts[0], rel=0.3)
+
+
+def test_what_is_no_fault_of_a_run_ends_all(
+    mix: chaos.Chaos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also of a later seed than the first, which waits for its end here."""
+
+    def one(
+        mix: chaos.Chaos, seed: int, where: object, *, cancel: threading.Event, **_: object
+    ) -> tuple[dict[str, int], list[str]]:
+        if seed == 2:
+            raise LabError("no space")
+        assert cancel.wait(60)
+        return {}, []
+
+    monkeypatch.setattr(chaos, "one", one)
+    with pytest.raises(LabError, match="no space"):
+        chaos.many(
+            mix,
+            Uml(),
+            first=1,
+            runs=4,
+            seconds=0,
+            workers=2,
+            out=tmp_path,
+            timeout=60,
+            say=lambda _: None,
+        )
+
+
+def test_memory_is_the_most_that_did_not_come_back(
+    mix: chaos.Chaos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one(mix: chaos.Chaos, seed: int, *_: object, **__: object) -> object:
+        return {"memory_kb": {1: 300, 2: 500, 3: 200}[seed], "bytes": 10}, []
+
+    monkeypatch.setattr(chaos, "one", one)
+    total, failed = chaos.many(
+        mix,
+        Uml(),
+        first=1,
+        runs=3,
+        seconds=0,
+        workers=1,
+        out=tmp_path,
+        timeout=60,
+        say=lambda _: None,
+    )
+    assert not failed and total == {"runs": 3, "memory_kb": 500, "bytes": 30}
+
+
+def test_what_cannot_be_kept_is_said(
+    mix: chaos.Chaos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_space(*_: object, **__: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def boot(self: Uml, run: Path, *_: object, **__: object) -> int:
+        finished(run, summary="failures 1\nx it broke\n")
+        return 0
+
+    monkeypatch.setattr(chaos, "fill", lambda *_: None)
+    monkeypatch.setattr(Uml, "boot", boot)
+    monkeypatch.setattr(shutil, "copytree", no_space)
+    _, wrong = chaos.one(
+        mix, 1, Uml(), keep=tmp_path / "kept", timeout=60, cancel=threading.Event()
+    )
+    assert wrong[0] == "it broke" and "No space left" in wrong[1]

@@ -13,6 +13,7 @@ import pytest
 
 import fuzz
 import mutations
+import stock
 from lab import modules
 
 BUGS = mutations.bugs()
@@ -30,6 +31,11 @@ def test_bug_fits(bug: mutations.Bug, tmp_path: Path) -> None:
         assert bug.file in mutations.included(mutations.suite_of(bug.test))
     elif bug.kind == "fuzz":
         assert bug.file in mutations.included(modules.ROOT / f"tcp_{bug.test}.c")
+    elif bug.kind == "stock":
+        machine, case = bug.test.split(":")
+        assert machine in stock.BOOTS
+        assert f"\n{case}() {{\n" in (modules.ROOT / "tests/stock/guest.sh").read_text()
+        assert bug.says
     else:
         assert bug.kind in ("unit", "lab")
         file, case = bug.test.split("::")
@@ -47,11 +53,11 @@ def test_bug_that_does_not_fit_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_row_has_a_bug() -> None:
-    """Each kind of bug, and one that is shown without the lab."""
+    """Each kind of bug, and one that is shown in `make check`."""
     rows = mutations.rows()
     assert len(set(rows)) == len(rows)
     assert {bug.row for bug in BUGS} == set(rows)
-    assert {bug.row for bug in BUGS if bug.kind != "lab"} == set(rows)
+    assert {bug.row for bug in BUGS if bug.kind not in ("lab", "stock")} == set(rows)
 
 
 @pytest.mark.parametrize("rule", mutations.rules())
