@@ -66,7 +66,7 @@ bench: ## What an ACK, and carrying data, costs in each congestion control; how 
 	@$(LAB) bench tests/scenarios/bench.toml
 	@$(LAB) bench tests/scenarios/bench-vm.toml --backend vm --repeat 1
 
-stress: ## Chaos on a kernel with sanitizers and on two processors, seed after seed; then the fuzzer, bugs put in that the lab sees, and its long tests; MINUTES=30 SEED=1
+stress: ## Chaos on a kernel with sanitizers and on two processors, seed after seed; then the fuzzer, bugs put in that a kernel shows, and the lab's long tests; MINUTES=30 SEED=1
 	@scripts/deps.sh stress
 	@scripts/stress.sh $(MINUTES) $(SEED) "$(OUT)"
 

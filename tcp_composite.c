@@ -30,9 +30,10 @@
  * Successes are dealt in turns.  A stream whose turn it is gets as many as its
  * window has packets, one round trip's worth, and then it is another's turn; so N
  * turns take W packets, one round trip, and each stream has grown by one packet.
- * An ACK touches the stream whose turn it is and the sum; it costs the same for
- * 1 stream and for 64, and over time there is one turn for w packets.  Its
- * arithmetic is include/longfat/growth.h's, exact under stretch ACKs.
+ * An ACK touches the stream whose turn it is and the sum, however many others there
+ * are, and there is one draw for w packets: where w is more than an ACK covers, 4
+ * streams and 64 cost the same.  The arithmetic is include/longfat/growth.h's, exact
+ * under stretch ACKs.
  *
  * The distribution function (deal=):
  *
@@ -198,7 +199,7 @@ static const u32 composite_burst = 3;
 /* A creditor.  Windows are packets. */
 struct composite_stream {
 	u64	credit;		/* growth owed, see lf_grow() */
-	u32	cwnd;		/* 0: silent */
+	u32	cwnd;		/* 0: silent, or none yet */
 	u32	ssthresh;	/* >= 2 */
 	u32	prior_cwnd;	/* both, when it first backed off in @episode */
 	u32	prior_ssthresh;

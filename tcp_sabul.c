@@ -772,7 +772,7 @@ static void sabul_init(struct sock *sk)
 	 */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-		ca->strength = sabul_strongest;
+		ca->strength = ca->once ? sabul_strongest : 0;
 	}
 	sabul_start(sk, SABUL_INIT);
 }

@@ -3,7 +3,7 @@
 #
 # stress.sh MINUTES SEED OUT: chaos on the kernel with sanitizers and on the one with two
 # processors, each for MINUTES; the fuzzer, a tenth of that for each module; the bugs that take
-# the lab to be seen; the lab's long tests.  One that fails does not stop the others; what
+# a kernel to be seen; the lab's long tests.  One that fails does not stop the others; what
 # became of each is said at the end, and the exit status is 1 if one failed.  docs/stress.md.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -185,7 +185,7 @@ def survives(bug: Bug, runs: int) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description="See the tests fail.")
     parser.add_argument("--runs", type=int, default=20000, help="inputs for a fuzzer")
-    parser.add_argument("--all", action="store_true", help="with those that need the lab")
+    parser.add_argument("--all", action="store_true", help="with those that need a kernel")
     parser.add_argument("which", nargs="*", help="kunit, fuzz, ... or a part of a bug's name")
     arguments = parser.parse_args()
     whole = arguments.all or os.environ.get("LONGFAT_MUTATIONS") == "all"

@@ -158,12 +158,10 @@ def mix() -> bool:
     )
     print("    # " + ", ".join(f"{key.replace('_', ' ')} {n}" for key, n in total.items()))
     # A pass in which nothing happened would hold nothing.
-    need = ["completed", "switches", "module_removals", "removals_refused", "parameter_writes"]
-    need += ["parameters_refused", "namespaces", "failed_allocations"]
-    idle = [key for key in need if not total[key]]
+    idle = chaos.idle(total)
     print("    1..2")
     print(f"    {'not ok' if failed else 'ok'} 1 - {runs} seeds")
-    print(f"    {'not ok' if idle else 'ok'} 2 - everything happened {' '.join(idle)}")
+    print(f"    {'not ok' if idle else 'ok'} 2 - everything happened {', '.join(idle)}")
     return not failed and not idle
 
 

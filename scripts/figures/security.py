@@ -3,18 +3,41 @@
 
 from __future__ import annotations
 
+from lab.result import Json
+
 from . import kept, markdown, plus
 
 
+def _row(one: Json) -> list[str]:
+    equal = 100 * one["connections"] / (one["connections"] + 3)
+    values = [100 * value for value in one["shares"]]
+    place = [one["cc"], one["rate"].replace("mbit", ""), str(one["connections"])]
+    return [*place, f"{equal:.1f}", plus(values, 1)]
+
+
 def shares() -> str:
-    rows = []
-    for one in kept("security-share"):
-        values = [100 * value for value in one["shares"]]
-        equal = 100 * one["connections"] / (one["connections"] + 3)
-        place = [one["cc"], one["rate"].replace("mbit", "")]
-        rows.append([*place, str(one["connections"]), f"{equal:.1f}", plus(values, 1)])
-    headings = ["", "Mbit/s", "connections", "an equal part, %", "share, %"]
-    return markdown(headings, rows)
+    return markdown(
+        ["", "Mbit/s", "connections", "an equal part, %", "share, %"],
+        [_row(one) for one in kept("security-share") if one["way"] == "plain"],
+    )
 
 
-PARTS = {"docs/security.md": {"shares": shares}}
+# What the user does, by greedy.py's word for it.
+DOES = {
+    "fresh": "new connections in place of old ones",
+    "loss": "selected again after each loss",
+}
+
+
+def others() -> str:
+    return markdown(
+        ["", "does", "Mbit/s", "connections", "an equal part, %", "share, %"],
+        [
+            [_row(one)[0], DOES[one["way"]], *_row(one)[1:]]
+            for one in kept("security-share")
+            if one["way"] != "plain"
+        ],
+    )
+
+
+PARTS = {"docs/security.md": {"shares": shares, "others": others}}

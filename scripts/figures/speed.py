@@ -176,8 +176,7 @@ def highest() -> str:
     """The highest rate that is held within 1 %, for each number of flows."""
     data = measured("vm-speed")
     parts = []
-    for flows in sorted({case["flows"] for case in data["cases"]}):
-        best = speed.highest([case for case in data["cases"] if case["flows"] == flows])
+    for flows, best in speed.highest(data["cases"]).items():
         what = "flow" if flows == 1 else "flows"
         parts.append(f"{rate(best) if best else 'none'} with {flows} {what}")
     how = "KVM" if data["accelerator"] == "kvm" else "emulated"

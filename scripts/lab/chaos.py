@@ -233,6 +233,8 @@ def plan(
     setup = ["set -e"]
     for ns in spaces:
         setup += [f"ip netns add {ns}", f"ip -n {ns} link set lo up"]
+        if ns in hosts[1::2]:
+            setup.append(f"ip netns exec {ns} sysctl -qw net.ipv4.tcp_ecn=1")
         for key in (
             "net.ipv4.ip_forward=1",
             "net.ipv6.conf.all.forwarding=1",
@@ -374,6 +376,8 @@ def judge(run: Path) -> tuple[dict[str, int], list[str]]:
 
     said = text("out")[-2000:] + text("console")[-2000:]
     log, foreign = smp.foreign_races(text("dmesg").splitlines())
+    if not log:
+        wrong.append("there is no kernel log: nothing can be said of what it would have in it")
     if foreign:
         counters["races_of_the_kernel"] = foreign
     wrong += complaints(log or said.splitlines())
@@ -391,6 +395,20 @@ def judge(run: Path) -> tuple[dict[str, int], list[str]]:
     elif not (run / "status").exists():
         wrong.append(f"the run did not come to its end; it said:\n{said}")
     return counters, wrong
+
+
+# Counters of what a mix may have: a pass in which one of them is 0 says nothing of it.
+EVERYTHING = (
+    *("completed", "aborted", "switches", "module_loads", "module_removals", "removals_refused"),
+    *("parameter_writes", "parameters_refused", "namespaces", "defaults", "failed_allocations"),
+    *("marks", "zero_windows", "bad_checksums", "sent_again", "timeouts", "duplicates"),
+    *("reordered", "undone"),
+)
+
+
+def idle(total: Counter[str]) -> list[str]:
+    """What of EVERYTHING did not happen, in words."""
+    return [key.replace("_", " ") for key in EVERYTHING if not total[key]]
 
 
 # Between the first and the last there is room for what a guest makes and KASAN keeps.

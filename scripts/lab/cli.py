@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -215,7 +216,8 @@ def bench(
     else:
         with notes.status("measuring in a virtual machine"):
             data = speed.real(scenarios.load(file), repeat, say)
-        say(f"highest rate held: {speed.highest(data['cases']) / 1e6:g} Mbit/s")
+        for flows, best in speed.highest(data["cases"]).items():
+            say(f"highest rate held with flows {flows}: {best / 1e6:g} Mbit/s")
     if out:
         speed.write(data, out)
         console.print(str(out), soft_wrap=True, highlight=False)
@@ -433,6 +435,7 @@ def stress(
     how = " --smp" if smp else "" if sanitizers else " --no-sanitizers"
     where = Smp() if smp else Uml(sanitizers=sanitizers)
     _prepare(where)
+    begun = time.monotonic()
     with runner.terminable():
         total, failed = chaos.many(
             mix,
@@ -447,6 +450,17 @@ def stress(
         )
     for key, value in total.items():
         console.print(f"{key.replace('_', ' ')}: {value}", highlight=False)
+    if never := chaos.idle(total):
+        console.print(f"did not happen: {', '.join(never)}", highlight=False)
+    of = {
+        "kernel": where.name,
+        "first": seed,
+        "wall_s": round(time.monotonic() - begun),
+        "failed": failed,
+        "sources": modules.source_hashes(modules.owners()),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"stress-{where.name}.json").write_text(json.dumps(of | {"total": total}) + "\n")
     if failed:
         raise LabError(
             f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "

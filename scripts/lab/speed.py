@@ -218,13 +218,16 @@ def real(scenarios: list[Scenario], repeat: int, say: Callable[[str], None]) -> 
     }
 
 
-def highest(cases: list[Json]) -> int:
-    """The highest rate that was held in every run, as were all below it; 0 if none was."""
-    best = 0
+def highest(cases: list[Json]) -> dict[int, int]:
+    """Number of flows -> the highest rate in bit/s that was held in every run of so many, as were
+    all below it; 0 if none was."""
+    best = dict.fromkeys(sorted(case["flows"] for case in cases), 0)
+    failed: set[int] = set()
     for case in sorted(cases, key=lambda case: case["rate_bps"]):
         if any(abs(held - 1) > TOLERANCE for held in case["held"]):
-            break
-        best = case["rate_bps"]
+            failed.add(case["flows"])
+        elif case["flows"] not in failed:
+            best[case["flows"]] = case["rate_bps"]
     return best
 
 

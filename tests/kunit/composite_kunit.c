@@ -1162,6 +1162,36 @@ static void composite_hook_begins(struct kunit *test)
 	}
 }
 
+/* Fewer packets than streams: no more are sent for that, and the others get theirs. */
+static void composite_hook_begins_with_fewer(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 10, 5);
+	struct composite *ca = composite_of(tp);
+	u32 i, empty = 0;
+
+	for (i = 0; i < ca->n; i++)
+		empty += !composite_stream(ca, i)->cwnd;
+	KUNIT_EXPECT_EQ(test, empty, 54U);
+	KUNIT_EXPECT_EQ(test, ca->slow, 64U);
+	/* A mark is of each of them, and takes what they have. */
+	inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_CWR;
+	composite_mark((struct sock *)tp);
+	inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_Open;
+	KUNIT_EXPECT_EQ(test, ca->sum, 0U);
+	composite_audit(test, tp, "marked");
+	/* They were silent for a turn; slow start goes up to two for each. */
+	for (i = 0; i < 400; i++) {
+		u32 was = tcp_snd_cwnd(tp);
+
+		composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_LE(test, tcp_snd_cwnd(tp), was + 1);
+	}
+	KUNIT_EXPECT_GT(test, ca->sum, 64U);
+	for (i = 0; i < ca->n; i++)
+		KUNIT_EXPECT_GT(test, composite_stream(ca, i)->cwnd, 0U);
+	composite_audit(test, tp, "grown");
+}
+
 /* A lost SYN, no RTT: nothing to pace N windows by.  A lower clamp holds. */
 static void composite_hook_begins_small(struct kunit *test)
 {
@@ -1241,6 +1271,29 @@ static void composite_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 104U);
 	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 100U);
 	composite_audit(test, tp, "another's");
+}
+
+/* Selected after any number of packets, it knows which were sent before a stream paid. */
+static void composite_hook_switch_late(struct kunit *test)
+{
+	static const u32 delivered[] = { 1000, (1U << 31) + 1000, U32_MAX - 10 };
+	u32 i, once;
+
+	for (i = 0; i < ARRAY_SIZE(delivered); i++) {
+		struct tcp_sock *tp = composite_test_sock(test, 800, 2);
+		struct sock *sk = (struct sock *)tp;
+
+		composite_release(sk);
+		tp->delivered = delivered[i];
+		tp->snd_ssthresh = 80;
+		composite_init(sk);
+		composite_test_ack(tp, 1, 100, delivered[i] - 1);
+		once = composite_of(tp)->sum;
+		KUNIT_EXPECT_EQ(test, once, 400U);
+		composite_test_ack(tp, 1, 100, delivered[i] - 1);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, once);
+		composite_audit(test, tp, "late");
+	}
 }
 
 /* No memory: the connection goes on, one stream with all of the window. */
@@ -1629,7 +1682,9 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_begins),
 	KUNIT_CASE(composite_hook_begins_small),
+	KUNIT_CASE(composite_hook_begins_with_fewer),
 	KUNIT_CASE(composite_hook_switch),
+	KUNIT_CASE(composite_hook_switch_late),
 	KUNIT_CASE(composite_hook_no_memory),
 	KUNIT_CASE(composite_hook_memory_storm),
 	KUNIT_CASE(composite_hook_before_init),

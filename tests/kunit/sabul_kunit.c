@@ -1212,6 +1212,12 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
 	sabul_release(sk);
+	/* The paper's answers are all alike. */
+	lf_test_set(test, "once", "N", 0);
+	sabul_init(sk);
+	lf_test_set(test, "once", "Y", 0);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 0U);
+	sabul_release(sk);
 	/* In congestion avoidance, over the end of every counter. */
 	tp->delivered = U32_MAX - 10;
 	tp->lost = U32_MAX - 3;

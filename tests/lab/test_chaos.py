@@ -30,6 +30,14 @@ def test_a_seed_repeats(uml: Uml, tmp_path: Path) -> None:
         assert first[key]
 
 
+def test_nothing_leaks(tmp_path: Path) -> None:
+    """Where the kernel looks for memory that nothing points to."""
+    uml = Uml(sanitizers=True)
+    uml.prepare(lambda _: None)
+    counters, wrong = run(uml, tmp_path / "kept", duration=1.0)
+    assert counters["switches"] and not wrong
+
+
 def test_what_is_not_done_in_time_is_a_failure(uml: Uml, tmp_path: Path) -> None:
     counters, wrong = run(uml, tmp_path / "kept", duration=2.0, drain=0.0)
     assert counters["failures"] and any("not done in time" in line for line in wrong)

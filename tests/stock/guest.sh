@@ -88,6 +88,7 @@ autoload_nobody() {
 uninstall() {
 	reload || die "not loaded"
 	ip netns add lf-user
+	rm -f "$tmp/holder"
 	mkfifo "$tmp/holder"
 	ip netns exec lf-user python3 -c "
 import socket
@@ -96,8 +97,7 @@ s.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b'$algorithm')
 print('holds it', flush=True)
 s.accept()" >"$tmp/holder" 2>&1 &
 	holder=$!
-	exec 5<>"$tmp/holder"
-	await "$tmp/holder" "holds it"
+	await "$tmp/holder" "holds it" || die "nobody holds it"
 	sysctl -qw "net.ipv4.tcp_congestion_control=$algorithm"
 	# What it would remove, it would from here; the modules of the next cases are there.
 	said=$(cd "$here/../.." && scripts/install.sh uninstall "$(uname -r)" "$module" 2>&1)

@@ -7,6 +7,7 @@ import errno
 import re
 import shutil
 import threading
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -92,7 +93,9 @@ def test_a_wrong_mix_is_refused(tmp_path: Path, old: str, new: str, said: str) -
         chaos.load(path)
 
 
-def finished(run: Path, *, summary: str = "completed 7\nfailures 0\n", log: str = "") -> None:
+def finished(
+    run: Path, *, summary: str = "completed 7\nfailures 0\n", log: str = "[ 0.0] Linux\n"
+) -> None:
     (run / "summary").write_text(summary)
     (run / "dmesg").write_text(log)
     (run / "status").write_text("0\n")
@@ -120,6 +123,18 @@ def test_a_line_of_the_log_fails_a_run(tmp_path: Path, line: str) -> None:
     finished(tmp_path, log=f"[    1.000000] {line}\n")
     counters, wrong = chaos.judge(tmp_path)
     assert counters["splats"] == 1 and line in wrong[0]
+
+
+def test_a_run_without_a_log_has_failed(tmp_path: Path) -> None:
+    finished(tmp_path, log="")
+    assert any("no kernel log" in line for line in chaos.judge(tmp_path)[1])
+
+
+def test_what_did_not_happen_is_said() -> None:
+    total = Counter(dict.fromkeys(chaos.EVERYTHING, 1))
+    assert chaos.idle(total) == []
+    total["zero_windows"] = 0
+    assert chaos.idle(total) == ["zero windows"]
 
 
 def test_what_chaos_says_fails_a_run(tmp_path: Path) -> None:

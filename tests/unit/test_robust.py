@@ -289,6 +289,12 @@ def test_a_missing_tool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None
         tools.need("cc")
 
 
+def test_a_missing_header() -> None:
+    tools.need_header("stdio.h", "libc6-dev")
+    with pytest.raises(LabError, match=r"no-such\.h is missing: install Debian's package none"):
+        tools.need_header("no-such.h", "none")
+
+
 # Runs a command that writes its pids down, in a temporary directory.
 RUN = """
 import sys

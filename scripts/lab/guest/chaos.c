@@ -88,9 +88,9 @@ struct conn {
 	uint64_t id, size;
 	struct end tx;
 	struct path *path;
-	int64_t next_switch, give_up;
+	int64_t next_switch;
 	int64_t began;
-	bool up, shut, aborted, over;
+	bool up, met, shut, aborted, over;
 	uint64_t abort_at, again_at;	/* bytes; ~0: not */
 	uint8_t reply[8];
 	size_t reply_len;
@@ -480,26 +480,55 @@ static void over(struct conn *conn)
 	if (conn->over)
 		return;
 	conn->over = true;
-	conn->next_switch = conn->give_up = NEVER;
+	conn->next_switch = NEVER;
 	conn->path->alive--;
 	alive--;
 	drop(&conn->tx);
 }
 
-static void lost(struct conn *conn, const char *what)
+/* What TCP says of a socket, for a reader who has to find out why nothing moves. */
+static const char *state_of(int fd, char *text, size_t size)
 {
 	struct tcp_info info = { 0 };
 	socklen_t len = sizeof(info);
-	int cc = conn->tx.fd >= 0 ? cc_of(conn->tx.fd) : -1;
+	size_t used;
 
-	if (conn->tx.fd >= 0)
-		getsockopt(conn->tx.fd, IPPROTO_TCP, TCP_INFO, &info, &len);
-	fail("connection %llu of %s, %.3f to %.3f s, %llu of %llu bytes, %s, state %u, cwnd %u: %s",
+	if (fd < 0 || getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &len))
+		return "no socket";
+	snprintf(text, size, "state %u, ca %u, cwnd %u, unacked %u, lost %u, retrans %u",
+		 info.tcpi_state, info.tcpi_ca_state, info.tcpi_snd_cwnd,
+		 info.tcpi_unacked, info.tcpi_lost, info.tcpi_retrans);
+	used = strlen(text);
+	snprintf(text + used, size - used, ", backoff %u, probes %u, rto %u ms, not sent %u",
+		 info.tcpi_backoff, info.tcpi_probes, info.tcpi_rto / 1000,
+		 info.tcpi_notsent_bytes);
+	used = strlen(text);
+	snprintf(text + used, size - used, ", window %u, pacing %llu, ms since sent %u",
+		 info.tcpi_snd_wnd, (unsigned long long)info.tcpi_pacing_rate,
+		 info.tcpi_last_data_sent);
+	used = strlen(text);
+	snprintf(text + used, size - used, ", acknowledged %u, received %u",
+		 info.tcpi_last_ack_recv, info.tcpi_last_data_recv);
+	return text;
+}
+
+static void lost(struct conn *conn, const char *what)
+{
+	int cc = conn->tx.fd >= 0 ? cc_of(conn->tx.fd) : -1;
+	char sender[512], receiver[512];
+	struct end *end;
+
+	for (end = receivers; end && end->conn != conn; end = end->next)
+		;
+	fail("connection %llu of %s, %.3f to %.3f s, %llu of %llu bytes, %s: %s",
 	     (unsigned long long)conn->id, conn->path->src,
 	     (double)conn->began / NSEC, (double)now_ns() / NSEC,
 	     (unsigned long long)conn->tx.done,
-	     (unsigned long long)conn->size, cc < 0 ? "?" : ccs[cc].name,
-	     info.tcpi_state, info.tcpi_snd_cwnd, what);
+	     (unsigned long long)conn->size, cc < 0 ? "?" : ccs[cc].name, what);
+	printf("x   sender: %s\n", state_of(conn->tx.fd, sender, sizeof(sender)));
+	if (end)
+		printf("x   receiver of %llu bytes: %s\n", (unsigned long long)end->done,
+		       state_of(end->fd, receiver, sizeof(receiver)));
 	over(conn);
 }
 
@@ -525,7 +554,6 @@ static struct conn *new_conn(struct path *p, int64_t t)
 	conn->abort_at = chance(k.aborted) ? uniform() * conn->size : ~0ULL;
 	conn->again_at = chance(k.reconnected) ? uniform() * conn->size : ~0ULL;
 	conn->next_switch = t + gap(k.switch_gap);
-	conn->give_up = NEVER;
 	conn->tx = (struct end){ .role = SENDER, .fd = -1, .due = NEVER,
 				 .conn = conn, .path = p,
 				 .hash = 0xcbf29ce484222325ULL };
@@ -594,6 +622,16 @@ static void reconnect(struct conn *old, int64_t t)
 		refuse(conn);
 }
 
+/*
+ * Is error @err none of an established connection?  The other side drops a request when
+ * it cannot send its SYN-ACK again, on a link that is down or without memory
+ * (reqsk_timer_handler()); who has got the first SYN-ACK learns that by a reset.
+ */
+static bool never_was(const struct conn *conn, int err)
+{
+	return !conn->up || (err == ECONNRESET && !conn->met);
+}
+
 /* The receiver's answer, and the end of the connection. */
 static void read_reply(struct conn *conn)
 {
@@ -609,9 +647,9 @@ static void read_reply(struct conn *conn)
 	if (conn->reply_len < sizeof(conn->reply)) {
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
-		if (conn->up)
-			return lost(conn, n ? strerror(errno) : "no answer");
-		return refuse(conn);
+		if (never_was(conn, n ? errno : 0))
+			return refuse(conn);
+		return lost(conn, n ? strerror(errno) : "no answer");
 	}
 	memcpy(&theirs, conn->reply, sizeof(theirs));
 	if (conn->tx.done != conn->size || theirs != conn->tx.hash)
@@ -653,9 +691,9 @@ static void on_sender(struct end *end, int64_t t)
 			if (errno == EAGAIN || errno == EINTR ||
 			    (errno == ENOTCONN && !conn->up))
 				return;
-			if (conn->up)
-				return lost(conn, strerror(errno));
-			return refuse(conn);
+			if (never_was(conn, errno))
+				return refuse(conn);
+			return lost(conn, strerror(errno));
 		}
 		conn->up = true;
 		end->hash = hash_of(end->hash, buffer, n);
@@ -668,6 +706,14 @@ static void on_sender(struct end *end, int64_t t)
 		shutdown(end->fd, SHUT_WR);
 	}
 	read_reply(conn);
+}
+
+/* A receiver that takes what comes: megabytes through a window of a packet take hours. */
+static void widen(struct end *end)
+{
+	option(end->fd, SOL_SOCKET, SO_RCVBUF, 1 << 20);
+	option(end->fd, IPPROTO_TCP, TCP_WINDOW_CLAMP, 1 << 20);
+	end->pause = 0;
 }
 
 static void on_accept(struct end *listener, int64_t t)
@@ -705,6 +751,8 @@ static void on_accept(struct end *listener, int64_t t)
 			end->stalled = true;
 			end->due = t + gap(2);
 		}
+		if (t >= t_end)
+			widen(end);
 		watch(end, EPOLLIN);
 	}
 }
@@ -718,6 +766,7 @@ static bool identify(struct end *end)
 	if (head.id >= (uint64_t)nconns || conns[head.id]->size != head.size)
 		return false;
 	end->conn = conns[head.id];
+	end->conn->met = true;
 	return true;
 }
 
@@ -831,7 +880,8 @@ static void make_space(int64_t t)
 	struct path *p;
 	int fd, i;
 
-	if (npaths == MAX_PATHS)
+	/* What it takes is to be there: sockets and their ports too. */
+	if (npaths == MAX_PATHS || fault_end != NEVER)
 		return;
 	p = zalloc(sizeof(*p));
 	if (unshare(CLONE_NEWNET))
@@ -1200,6 +1250,7 @@ static int64_t turn(int64_t t)
 {
 	static int64_t next_conn, next_module = -1, next_param, next_space;
 	static int64_t next_default;
+	static bool quiet;
 	int64_t due = t < t_end ? t_end : t_end + t_drain;
 	struct end *end;
 	int i, n = nconns;
@@ -1241,6 +1292,12 @@ static int64_t turn(int64_t t)
 		due = soonest(soonest(next_conn, next_module), due);
 		due = soonest(soonest(next_param, next_space), due);
 		due = soonest(next_default, due);
+	}
+	if (t >= t_end && !quiet) {
+		quiet = true;
+		for (end = receivers; end; end = end->next)
+			if (end->fd >= 0)
+				widen(end);
 	}
 	for (i = 0; i < n; i++) {
 		struct conn *conn = conns[i];

@@ -45,6 +45,27 @@ settle() {
 	free=$(meminfo MemFree)
 }
 
+# What happened in all namespaces, by TCP's own counters: a name and a number for each.
+happened() {
+	while read -r ns; do
+		ip netns exec "$ns" cat /proc/net/netstat /proc/net/snmp
+	done <spaces | awk '
+		$1 == of { for (i = 2; i <= NF; i++) n[name[i]] += $i; of = ""; next }
+		{ of = $1; split($0, name) }
+		END {
+			printf "marks %d\n", n["TCPDeliveredCE"]
+			printf "zero_windows %d\n", n["TCPFromZeroWindowAdv"]
+			printf "bad_checksums %d\n", n["InCsumErrors"]
+			printf "sent_again %d\n", n["RetransSegs"]
+			printf "timeouts %d\n", n["TCPTimeouts"]
+			printf "duplicates %d\n", n["TCPDSACKRecv"]
+			printf "reordered %d\n", n["TCPSACKReorder"] + n["TCPTSReorder"]
+			printf "undone %d\n", n["TCPFullUndo"] + n["TCPPartialUndo"] + \
+				n["TCPDSACKUndo"] + n["TCPLossUndo"]
+			printf "mtu_probes %d\n", n["TCPMTUPSuccess"] + n["TCPMTUPFail"]
+		}'
+}
+
 mount -t debugfs debug /sys/kernel/debug 2>/dev/null
 # Names that are not there are asked of nobody.
 echo >/proc/sys/kernel/modprobe
@@ -60,9 +81,10 @@ before=$free
 
 chaos plan >summary || fail "chaos ended with status $?"
 
+happened >>summary
 settle 130 >after
 after=$free
-cmp -s before after ||
+{ [ -s before ] && cmp -s before after; } ||
 	fail "sockets or namespaces are left: before: $(tr '\n' ' ' <before), after: $(tr '\n' ' ' <after)"
 lost=$((before - after))
 [ $lost -ge 0 ] || lost=0
