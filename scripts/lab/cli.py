@@ -245,6 +245,8 @@ def cost(
     window, acked = costs.TYPICAL
     console.print(f"an ACK for {acked} packets, window {window}; a loss, without ACKs")
     _print_table(*costs.table(data, quartiles=False))
+    if out and not data["instructions"]:
+        raise LabError(f"{out} is not written: instructions were not counted, see above")
     if out:
         costs.write(data, out)
         console.print(str(out), soft_wrap=True, highlight=False)
