@@ -233,9 +233,11 @@ def namespace() -> None:
         if write(SYSCTL / "tcp_allowed_congestion_control", CC) not in refused:
             return 202
         # The namespace's owner holds CAP_NET_ADMIN over it and may choose for sockets
-        # there, the kernel says; in yet another user namespace he no longer does.
+        # there; in yet another user namespace he no longer does.
         if not become_root():
             return 204
+        if try_cc(socket.socket()):
+            return 205
         if libc.unshare(CLONE_NEWUSER):
             return 200
         return 0 if try_cc(socket.socket()) == errno.EPERM else 203
@@ -248,6 +250,7 @@ def namespace() -> None:
             201: "a namespace could make it its default",
             202: "a namespace could allow it",
             204: "the namespace's users could not be mapped",
+            205: "the root of a namespace could not choose it for a socket there",
             203: "without CAP_NET_ADMIN over the namespace, setsockopt was not refused",
         }.get(result, f"the namespace's process ended with {result}"),
     )
