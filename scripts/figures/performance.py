@@ -30,10 +30,13 @@ def ours(data: Json) -> list[str]:
 def measured() -> str:
     """What it was measured with."""
     data = costs()
-    kernel = data["kernel"]
+    kernel, repeat = data["kernel"], ""
+    if "alike" in data:
+        same, batches = data["alike"]
+        repeat = f", medians of {cost.COUNTED}, which were the same in {same} of {batches} cases"
     return (
         f"Measured on: {data['processor']}; nanoseconds on Linux {kernel['ns']}, medians of "
-        f"{data['rounds']} batches; instructions on Debian's {kernel['instructions']}."
+        f"{data['rounds']} batches; instructions on Debian's {kernel['instructions']}" + repeat + "."
     )
 
 

@@ -29,6 +29,8 @@ PHASES = ("slow_start", "avoidance", "recovery", "loss")
 LOOP = "-"  # the algorithm without entry points: what it takes is the loop's
 # The guest's clock goes by 1 ns for each instruction, its counter with it, and jumps when idle.
 COUNTING = ("-icount", "shift=0,sleep=off")
+# Batches of each kind then: whether they are alike is to be seen.
+COUNTED = 3
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,11 @@ def read(run: Path, said: str) -> tuple[list[Batch], str]:
     if found := [line for line in log.splitlines() if SPLAT.search(line)]:
         raise LabError(f"the kernel complained: {found[0]}")
     return parse((run / "rows").read_text()), (run / "kernel").read_text().strip()
+
+
+def alike(batches: list[Batch]) -> list[int]:
+    """[of how many kinds of ACKs each batch of an algorithm took the same, all]"""
+    return [sum(one.low == one.high for one in batches), len(batches)]
 
 
 def ticks_per_second() -> int:
@@ -155,7 +162,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
     counts: list[Batch] = []
     stock = None
     try:
-        counts, stock = in_instructions(1)
+        counts, stock = in_instructions(COUNTED)
     except (vm.Unavailable, suite.Unavailable) as error:
         say(f"instructions are not counted: {error}")
     return {
@@ -163,6 +170,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
         "ticks_per_second": rate,
         "rounds": rounds,
         "kernel": {"ns": virtual, "instructions": stock},
+        "alike": alike(counts),
         "modules": sources,
         "ns": per_ack(times, 1e9 / rate),
         "instructions": {

@@ -394,9 +394,13 @@ static void cost_measure(u32 c, u32 *ticks)
 	u32 round, i;
 
 	for (round = 0; round < rounds; round++) {
-		for (i = 0; i < cost_count; i++)
-			ticks[i * rounds + round] =
-				cost_run(cost_all[i].sock->sk, cell);
+		for (i = 0; i < cost_count; i++) {
+			/* Each is the first of a round now and then. */
+			u32 turn = (i + round) % cost_count;
+
+			ticks[turn * rounds + round] =
+				cost_run(cost_all[turn].sock->sk, cell);
+		}
 		cond_resched();
 	}
 	for (i = 0; i < cost_count; i++) {

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -87,6 +88,11 @@ def test_the_file_has_a_line_for_each(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     assert sum(line.startswith('  "cubic": ') for line in lines) == 1
     assert len(lines) == 2 + 3 + 2 * 2 + len(data["ns"]) + len(data["instructions"])
+
+
+def test_counts_that_repeat() -> None:
+    batch = cost.Batch("cubic", "avoidance", 1000, 2, 256, 4608, 4608, 4608)
+    assert cost.alike([batch, replace(batch, high=4609)]) == [1, 2]
 
 
 def leave(run: Path, **files: str) -> Path:
