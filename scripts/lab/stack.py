@@ -65,8 +65,12 @@ def received(samples: Path) -> int:
     return int(rows[-1][8])
 
 
-def _observe(run: Path, names: list[str], turns: int) -> Json:
-    """Name -> nanoseconds busy, which share of the time that was, bytes carried; each turn."""
+def observe(run: Path, names: list[str], turns: int, seconds: float) -> Json:
+    """Name -> nanoseconds busy, which share of the time that was, bytes carried; each turn.
+
+    LabError where the guest's clock went on by more than a second beyond `seconds` of traffic:
+    it waited for its host, and what it does meanwhile would count as carrying data.
+    """
     found: Json = {}
     for name in names:
         case = found[name] = {"busy_ns": [], "busy": [], "bytes": []}
@@ -76,6 +80,11 @@ def _observe(run: Path, names: list[str], turns: int) -> Json:
                 (run / f"turns/{stem}.{when}").read_text() for when in ("before", "after")
             )
             used, passed = busy(before, after)
+            if passed > (seconds + 1) * 1e9:
+                raise LabError(
+                    f"{name}: the guest's clock went on by {passed / 1e9:.1f} s in {seconds:g} s "
+                    f"of traffic, so it waited for its host: measure again"
+                )
             case["busy_ns"].append(used)
             case["busy"].append(round(used / passed, 4))
             case["bytes"].append(received(run / f"turns/{stem}.samples"))
@@ -110,7 +119,7 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
             qemu=cost.COUNTING if counted else (),
             timeout=900 + 4 * turns * len(names) * (one.duration + 5),
         )
-        return _observe(run, names, turns)
+        return observe(run, names, turns, one.duration)
 
 
 def measure(

@@ -26,12 +26,14 @@ def five_seeds(name: str) -> list[Json]:
 # --- gHSTCP
 
 
-def mode_run(name: str) -> Json:
-    """The run of that name, one of those of Figs. 4 to 6 and of faster paths."""
+def mode_runs(name: str) -> dict[int, Json]:
+    """Seed -> modes of the runs of that name, one of those of Figs. 4 to 6 and of faster paths."""
     runs = kept(f"ghstcp-{name.split('-')[0]}")
-    (found,) = (run for run in runs if run["scenario"]["name"] == f"ghstcp-{name}")
-    modes: Json = found["observed"]["modes"]
-    return modes
+    return {
+        run["seed"]: run["observed"]["modes"]
+        for run in runs
+        if run["scenario"]["name"] == f"ghstcp-{name}"
+    }
 
 
 JITTER = ("0ms", "0.2ms")
@@ -43,19 +45,21 @@ PATHS += [f"{rate}-{buffer}-{{}}-{{}}" for rate in ("1g", "10g") for buffer in (
 @pytest.mark.parametrize("path", PATHS)
 def test_ghstcp_modes(path: str, jitter: str) -> None:
     """The right mode on both sides of the knee, and no oscillation, Figs. 4 to 6."""
-    refined = mode_run(path.format("refined", jitter))
-    trend = mode_run(path.format("trend", jitter))
-    assert refined["reno_above"] >= 0.95 and refined["above_s"] > 10
-    assert refined["switches_max"] < 10
-    if path.startswith(("fig6", "1g-0.2bdp")):
-        assert refined["hstcp_below"] >= 0.95 and refined["below_s"] > 1
-    else:
-        # No loss takes the window below the BDP there; the runs that fill a link are.
-        assert refined["below_s"] == 0
-    if refined["switches_mean"]:
-        assert trend["switches_mean"] >= 5 * refined["switches_mean"]
-    else:
-        assert trend["switches_mean"] >= 10
+    refined_of, trend_of = (mode_runs(path.format(rule, jitter)) for rule in ("refined", "trend"))
+    assert refined_of and refined_of.keys() == trend_of.keys()
+    for refined in refined_of.values():
+        assert refined["reno_above"] >= 0.95 and refined["above_s"] > 10
+        assert refined["switches_max"] < 10
+        if path.startswith(("fig6", "1g-0.2bdp")):
+            assert refined["hstcp_below"] >= 0.95 and refined["below_s"] > 1
+        else:
+            # No loss takes the window below the BDP there; the runs that fill a link are.
+            assert refined["below_s"] == 0
+    # Of the mean of all seeds: one seed has some fifteen epochs.
+    often, rarely = (
+        mean(run["switches_mean"] for run in runs.values()) for runs in (trend_of, refined_of)
+    )
+    assert often >= (5 * rarely or 10)
 
 
 @pytest.mark.parametrize("rate", ["1g", "10g"])

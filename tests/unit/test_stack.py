@@ -98,3 +98,17 @@ def test_scenarios_that_mix_costs(one: One) -> None:
     flow = real.flow[0].model_copy(update={"count": 2})
     with pytest.raises(LabError, match="real: all that is sent must be one flow's"):
         stack.measure([counted, real.model_copy(update={"flow": [flow]})], 1, print)
+
+
+def test_a_clock_that_ran_away(tmp_path: Path) -> None:
+    """What the guest does while it waits for its host is nobody's cost."""
+    turns = tmp_path / "turns"
+    turns.mkdir()
+    (turns / "0-foo.before").write_text(timers(1_000_000_000, 500_000_000))
+    (turns / "0-foo.samples").write_text("f 1 0 9 9 9 9 9 500 0\n")
+    (turns / "0-foo.after").write_text(timers(4_900_000_000, 4_000_000_000))
+    found = stack.observe(tmp_path, ["foo"], 1, 3)
+    assert found == {"foo": {"busy_ns": [400_000_000], "busy": [0.1026], "bytes": [500]}}
+    (turns / "0-foo.after").write_text(timers(5_100_000_000, 4_000_000_000))
+    with pytest.raises(LabError, match=r"foo: the guest's clock went on by 4\.1 s in 3 s"):
+        stack.observe(tmp_path, ["foo"], 1, 3)
