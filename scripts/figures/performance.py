@@ -36,7 +36,7 @@ def measured() -> str:
         repeat = f", medians of {cost.COUNTED}, which were the same in {same} of {batches} cases"
     return (
         f"Measured on: {data['processor']}; nanoseconds on Linux {kernel['ns']}, medians of "
-        f"{data['rounds']} batches; instructions on Debian's {kernel['instructions']}" + repeat + "."
+        f"{data['rounds']} batches; instructions on Debian's {kernel['instructions']}{repeat}."
     )
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import log10
 from statistics import mean, stdev
 from typing import Any
@@ -11,7 +12,6 @@ from typing import Any
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from figures import bdp_of
 from figures.ltcp import WINDOW, claiming, layer_start
 from lab.result import Json
 
@@ -150,16 +150,29 @@ def fig4(runs: Runs) -> Shown:
     return shown
 
 
+def _loss_to_loss(run: Json) -> float:
+    """Mean seconds from one decrease of the window to the next, after the warm-up: what it takes
+    to have again what a loss took.  What is left of the run if there are not two."""
+    t, cwnd = run["observed"]["cwnd"]["t"], run["observed"]["cwnd"]["cwnd"]
+    begin: float = run["scenario"]["warmup"]
+    losses = [
+        at
+        for at, (was, now) in zip(t[1:], pairwise(cwnd), strict=True)
+        if at > begin and now < 0.95 * was
+    ]
+    if len(losses) < 2:
+        return float(t[-1]) - begin
+    return float(losses[-1] - losses[0]) / (len(losses) - 1)
+
+
 def fig6(runs: Runs) -> Shown:
     """Windows over time."""
     found = {cc(run): run for run in runs("ltcp-fig6")}
     beside = {cc(run): run for run in runs("ltcp-fig6-peers")}
     shown = Shown(peer_headings=["goodput, Mbit/s", "utilis. %", "loss %"])
     for name, run in found.items():
-        high = bdp_of(run)
         cwnd, times = run["observed"]["cwnd"]["cwnd"], run["observed"]["cwnd"]["t"]
-        reached = next((t for t, w in zip(times, cwnd, strict=True) if w >= high), times[-1])
-        shown.values[f"{name}, first at the BDP"] = Value(reached, unit="s", digits=1)
+        shown.values[f"{name}, from loss to loss"] = Value(_loss_to_loss(run), unit="s", digits=1)
         shown.values[f"{name}, goodput"] = Value(goodput(run), unit="Mbit/s")
         measured = [w for t, w in zip(times, cwnd, strict=True) if t >= run["scenario"]["warmup"]]
         shown.values[f"{name}, swing"] = Value(
@@ -383,7 +396,9 @@ def _swept(
             label=label,
             **style,
         )
-        if label in BESIDE and values.keys() == ours.keys():
+        # Not of what is left where some of them failed.
+        whole = len({len(each) for each in points.values()}) == 1
+        if label in BESIDE and values.keys() == ours.keys() and whole:
             for at, value in values.items():
                 ratio = shown.values[f"goodput at {at:g}"].ours / value.ours
                 shown.values[f"over {label}'s at {at:g}"] = Value(ratio, digits=3)

@@ -137,6 +137,8 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
     ]
     if any(one.criterion.main for one in broken):
         return (Verdict.HOLDS_NOT if figure.ours else Verdict.NOT), reasons
+    if any(one.criterion.main and one.holds is None for one in judged):
+        return Verdict.MISSING, reasons
     if figure.ours:
         return Verdict.HOLDS, reasons
     return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons

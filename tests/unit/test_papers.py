@@ -220,7 +220,11 @@ def test_verdict_of_whole_runs(
 
 def test_verdict_of_what_is_not_decided() -> None:
     said = ["Not decided: so (a 0.50)."]
-    assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.DIFFERENT, said)
+    detail = judged(None, main=False)
+    assert decide(figure_of(), State(1), [detail]) == (Verdict.DIFFERENT, said)
+    # The claim itself.
+    assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.MISSING, said)
+    assert decide(figure_of(), State(1), [judged(None), judged(False)])[0] is Verdict.NOT
 
 
 def test_verdict_of_a_claim_of_ours() -> None:
