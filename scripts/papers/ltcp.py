@@ -542,7 +542,15 @@ def fig14(runs: Runs) -> Shown:
     run = runs("ltcp-fig14")[0]
     beside = {cc(one): one for one in runs("ltcp-fig14-peers")}
     shown = Shown(peer_headings=["with UDP, Mbit/s", "without", "back after, s"])
-    left = (run["summary"]["capacity_bps"] - run["scenario"]["udp"][0]["rate"]) / 1e6
+    udp = run["scenario"]["udp"][0]
+    # On the wire a datagram has 28 bytes more.
+    taken = udp["rate"] * (udp["size"] + 28) / udp["size"] / run["scenario"]["link"]["rate"]
+    left = run["summary"]["capacity_bps"] * (1 - taken) / 1e6
+    # It sends for half of the time.
+    sent = udp["rate"] * udp["on"] / (udp["on"] + udp["off"])
+    shown.values["UDP loses"] = Value(
+        100 * (1 - run["udp"][0]["goodput_bps"] / sent), unit="%", digits=1
+    )
     shown.values["with UDP, of what it leaves"] = Value(
         100 * _with_udp(run, True) / left, unit="%", digits=1
     )
@@ -551,10 +559,12 @@ def fig14(runs: Runs) -> Shown:
         100 * _with_udp(run, False) / alone, unit="%", digits=1
     )
     shown.values["back at 90 %"] = Value(_back(run), unit="s after a stop", digits=0)
-    silence = run["scenario"]["udp"][0]["off"]
     shown.values["back at 90 %, of the silence"] = Value(
-        100 * _back(run) / silence, unit="%", digits=1
+        100 * _back(run) / udp["off"], unit="%", digits=1
     )
+    for name in BESIDE:
+        if name in beside:
+            shown.values[f"back, of {name}'s time"] = Value(_back(run) / _back(beside[name]))
     for name, one in beside.items():
         cells = [f"{_with_udp(one, on):.1f}" for on in (True, False)]
         shown.peers[name] = [*cells, f"{_back(one):.0f}"]
