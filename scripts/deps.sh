@@ -10,8 +10,8 @@ packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-d
 	make perl procps python3-venv util-linux xz-utils"
 case ${1:-} in
 check | stress | results)
-	packages="$packages clang file git libclang-rt-dev mandoc mmdebstrap
-		qemu-system-x86 shellcheck sparse"
+	packages="$packages chromium clang file fonts-dejavu-core git libclang-rt-dev mandoc
+		mmdebstrap qemu-system-x86 shellcheck sparse"
 	;;
 esac
 # What a kernel for x86 is built with.

@@ -8,12 +8,14 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import pyplot
 
 from figures import RESULTS
 from lab import backends, result, runner, scenario
@@ -743,29 +745,70 @@ def test_cells_do_not_break_a_table() -> None:
     assert text == "|  | ours |\n| --- | ---: |\n| a\\|b | 1 |\n\nOf both."
 
 
-@pytest.mark.parametrize("width", [400, 900, 1400])
-def test_nothing_is_wider_than_the_window(
-    committed: list[page.Section], width: int, tmp_path: Path
-) -> None:
-    """In a real browser, and pictures have a size; what is wide is scrolled in its own box."""
+@pytest.fixture
+def chromium(tmp_path: Path) -> Callable[..., str]:
+    """A real browser without a window, on a page: what it says."""
     browser = shutil.which("chromium")
     if not browser:
         pytest.skip("chromium is not installed")
+
+    def look(text: str, *options: str) -> str:
+        (tmp_path / "report.html").write_text(text)
+        done = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", *options]
+            + [f"--user-data-dir={tmp_path}/profile", f"file://{tmp_path}/report.html"],
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return look
+
+
+@pytest.mark.parametrize("width", [400, 900, 1400])
+def test_nothing_is_wider_than_the_window(
+    committed: list[page.Section], width: int, chromium: Callable[..., str]
+) -> None:
+    """In a real browser, and pictures have a size; what is wide is scrolled in its own box."""
     measure = (
         "<script>document.title = [document.documentElement.scrollWidth, innerWidth, Math.min("
         "...[...document.querySelectorAll('.picture svg')].map(x => x.getBoundingClientRect()"
         ".height))].join(' ')</script></body>"
     )
     text = page.html(committed, work.profile(work.COMMITTED)).replace("</body>", measure)
-    (tmp_path / "report.html").write_text(text)
-    done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--window-size={width},900"]
-        + [f"--user-data-dir={tmp_path}/profile", "--dump-dom", f"file://{tmp_path}/report.html"],
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    found = re.search(r"<title>(\d+) (\d+) ([\d.]+)</title>", done.stdout)
-    assert found, done.stderr
+    said = chromium(text, f"--window-size={width},900", "--dump-dom")
+    found = re.search(r"<title>(\d+) (\d+) ([\d.]+)</title>", said)
+    assert found, said[:2000]
     assert int(found[1]) <= int(found[2])
     assert float(found[3]) > 100
+
+
+@pytest.mark.parametrize(("width", "dark"), [(400, True), (1400, False)])
+def test_a_screenshot(
+    committed: list[page.Section],
+    width: int,
+    dark: bool,
+    chromium: Callable[..., str],
+    tmp_path: Path,
+) -> None:
+    """It is drawn from top to bottom, in the colours that the reader asks for, and nothing is cut
+    off at the right."""
+    text = page.html(committed, work.profile(work.COMMITTED))
+    chromium(
+        text,
+        f"--screenshot={tmp_path}/shot.png",
+        f"--window-size={width},3000",
+        "--hide-scrollbars",
+        f"--blink-settings=preferredColorScheme={int(not dark)}",
+    )
+    shot = pyplot.imread(tmp_path / "shot.png")[:, :, :3]
+    assert shot.shape == (3000, width, 3)
+    background = shot[5, 1]
+    assert (background.mean() < 0.3) == dark
+    for top in range(0, 3000, 500):
+        part = shot[top : top + 500]
+        inked = (abs(part - background).max(axis=2) > 0.3).mean()
+        assert 0.005 < inked < 0.9, f"{100 * inked:.1f} % of the rows from {top} on"
+    assert (shot[:, -2:] == background).all()
