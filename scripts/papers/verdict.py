@@ -74,6 +74,7 @@ class Judged:
     criterion: Criterion
     holds: bool | None  # None: not decided
     by: str  # the numbers that decided
+    apart: bool = True  # False: by means whose 95 % intervals overlap
 
 
 def _named(pattern: str, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -107,8 +108,13 @@ def judge(criterion: Criterion, values: Mapping[str, Value]) -> Judged:
         found |= _named(pattern, values)
     if criterion.order:
         chosen = [(name, found[name]) for name in criterion.order]
-        holds = all(a.ours > criterion.by * b.ours for (_, a), (_, b) in pairwise(chosen))
-        return Judged(criterion, holds, "; ".join(f"{n} {v.show(v.ours)}" for n, v in chosen))
+        pairs = [(a, b) for (_, a), (_, b) in pairwise(chosen)]
+        return Judged(
+            criterion,
+            all(a.ours > criterion.by * b.ours for a, b in pairs),
+            "; ".join(f"{n} {v.text}" for n, v in chosen),
+            all(a.ours - a.half > criterion.by * (b.ours + b.half) for a, b in pairs),
+        )
     if criterion.within is not None:
         return Judged(criterion, *_within(found, criterion.within))
     low, high = criterion.least, criterion.most
@@ -129,6 +135,11 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
     reasons = [figure.differs] if figure.differs else []
     reasons += [
         f"Not decided: {one.criterion.says} ({one.by})." for one in judged if one.holds is None
+    ]
+    reasons += [
+        f"By the means alone, their intervals overlap: {one.criterion.says} ({one.by})."
+        for one in judged
+        if one.holds and not one.apart
     ]
     broken = [one for one in judged if one.holds is False]
     reasons += [

@@ -229,6 +229,19 @@ def test_verdict_of_what_is_not_decided() -> None:
     assert decide(figure_of(), State(1), [judged(None), judged(False)])[0] is Verdict.NOT
 
 
+def test_an_order_by_the_means_alone() -> None:
+    """It is said where the seeds do not tell the two apart."""
+    criterion = Criterion(says="so", order=["a", "b"])
+    clear = judge(criterion, {"a": Value(3, 0.4, 5), "b": Value(2, 0.5, 5)})
+    assert (clear.holds, clear.apart) == (True, True)
+    assert decide(figure_of(), State(1), [clear]) == (Verdict.REPRODUCED, [])
+    vague = judge(criterion, {"a": Value(3, 0.6, 5), "b": Value(2, 0.5, 5)})
+    assert (vague.holds, vague.apart) == (True, False)
+    said = "By the means alone, their intervals overlap: so (a 3.00 ± 0.60; b 2.00 ± 0.50)."
+    assert decide(figure_of(), State(1), [vague]) == (Verdict.DIFFERENT, [said])
+    assert judge(criterion, {"a": Value(2, 9, 5), "b": Value(3, 9, 5)}).holds is False
+
+
 def test_verdict_of_a_claim_of_ours() -> None:
     """Nothing of a paper is reproduced by it."""
     assert decide(figure_of(ours=True), State(1), [judged(True)]) == (Verdict.HOLDS, [])
