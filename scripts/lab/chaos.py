@@ -154,12 +154,16 @@ def slower(mix: Chaos, factor: float) -> Chaos:
         return part.model_copy(update={name: factor * getattr(part, name) for name in names})
 
     low, high = mix.link.rate
+    # What is long is that on links of so much less, and is to end some time.
+    traffic = later(mix.traffic, "gap").model_copy(
+        update={"long": round(mix.traffic.long / factor)}
+    )
     link = mix.link.model_copy(update={"rate": (low, max(low, high / factor))})
     gaps = [name for name in Kernel.model_fields if not name.startswith("fault_")]
     return mix.model_copy(
         update={
             "duration": factor * mix.duration,
-            "traffic": later(mix.traffic, "gap"),
+            "traffic": traffic,
             "switch": later(mix.switch, "gap"),
             "link": later(link, "gap", "flap"),
             "kernel": later(mix.kernel, *gaps),

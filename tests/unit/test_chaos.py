@@ -190,6 +190,7 @@ def test_a_slower_kernel_gets_everything_later(mix: chaos.Chaos) -> None:
     assert chaos.slower(mix, 1) == mix
     slow = chaos.slower(mix, 10)
     assert slow.duration == 10 * mix.duration and slow.traffic.gap == 10 * mix.traffic.gap
+    assert slow.traffic.long == mix.traffic.long / 10
     assert slow.kernel.module == 10 * mix.kernel.module
     assert slow.kernel.fault_for == mix.kernel.fault_for
     assert slow.link.rate == (mix.link.rate[0], mix.link.rate[1] / 10)
