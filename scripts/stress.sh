@@ -34,7 +34,8 @@ step "defects, two processors" "$lab" python tests/sanitizers.py smp
 step "chaos, two processors" "$lab" stress $mix --smp --minutes "$minutes" \
 	--timeout 3600 --seed "$seed" -o "$out"
 step "fuzzer" "$lab" python tests/fuzz.py --seconds "$(awk "BEGIN { print int($minutes * 6) + 1 }")"
+export LONGFAT_LONG=1
 step "bugs put in" "$lab" python tests/mutations.py lab stock
-LONGFAT_LONG=1 step "long tests" "$lab" python -m pytest -q -m long tests/lab
+step "long tests" "$lab" python -m pytest -q -m long tests/lab
 echo "$summary"
 exit $status

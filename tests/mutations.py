@@ -6,7 +6,8 @@
 
 Cases of KUnit run in a program (tests/userspace.py): that takes a second, and they are the
 same cases.  Those of the lab build the modules and boot the lab's kernel, those of stock a stock
-one, and both are left out without --all (or LONGFAT_MUTATIONS=all) unless they are asked for.
+one, and both are left out without --all (or LONGFAT_MUTATIONS=all) unless they are asked for; tests
+that are long want LONGFAT_LONG=1 as well.
 
 KTAP, one result for each bug, "ok" where its test failed, and for the reason that the table
 gives.  Exit status 0: every test that is named did; 1: one did not, and so does not test
