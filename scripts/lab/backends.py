@@ -120,6 +120,7 @@ class Uml(Backend):
     seeded = True
     processors = 1
     slowness = 1
+    rarer = 1
 
     def __init__(self, *, sanitizers: bool = False) -> None:
         super().__init__()

@@ -146,12 +146,13 @@ def load(path: Path) -> Chaos:
         raise LabError(f"{path}: {where}: {found['msg']}") from error
 
 
-def slower(mix: Chaos, factor: float) -> Chaos:
+def slower(mix: Chaos, factor: float, rarer: float = 1) -> Chaos:
     """`mix` for a kernel that is slower by `factor`: everything comes so much later, on links of
-    so much less, and takes so much longer."""
+    so much less, and takes so much longer.  What a program has to be started for, which chaos
+    waits for, comes `rarer` still."""
 
-    def later(part: BaseModel, *names: str) -> BaseModel:
-        return part.model_copy(update={name: factor * getattr(part, name) for name in names})
+    def later(part: BaseModel, *names: str, by: float = factor) -> BaseModel:
+        return part.model_copy(update={name: by * getattr(part, name) for name in names})
 
     low, high = mix.link.rate
     # What is long is that on links of so much less, and is to end some time.
@@ -165,9 +166,10 @@ def slower(mix: Chaos, factor: float) -> Chaos:
             "duration": factor * mix.duration,
             "traffic": traffic,
             "switch": later(mix.switch, "gap"),
-            "link": later(link, "gap", "flap"),
+            "link": later(link, "gap", "flap", by=factor * rarer),
             "kernel": later(mix.kernel, *gaps),
-            "sysctl": mix.sysctl | {"gap": f"{factor * units.seconds(mix.sysctl['gap']):g}s"},
+            "sysctl": mix.sysctl
+            | {"gap": f"{factor * rarer * units.seconds(mix.sysctl['gap']):g}s"},
         }
     )
 
@@ -430,7 +432,7 @@ def one(
 ) -> tuple[dict[str, int], list[str]]:
     """One run: its counters, and what is wrong; what it left is kept in `keep` then."""
     with runner.run_directory() as run:
-        fill(run, slower(chaos, where.slowness), seed, where)
+        fill(run, slower(chaos, where.slowness, where.rarer), seed, where)
         try:
             where.boot(
                 run,

@@ -19,6 +19,7 @@ class Smp:
     seeded = False
     processors = 2
     slowness = 10  # in real time, emulated, and watched
+    rarer = 8  # a program takes seconds to be started
     name = "smp"
     suite = "bookworm"
 

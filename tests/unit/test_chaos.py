@@ -199,6 +199,10 @@ def test_a_slower_kernel_gets_everything_later(mix: chaos.Chaos) -> None:
         len(times(chaos.plan(one, 1, faults=True)[1])) for one in (mix, chaos.slower(mix, 10))
     ]
     assert counts[1] == pytest.approx(counts[0], rel=0.3)
+    # But for programs, where they take long.
+    slow, rare = chaos.slower(mix, 10), chaos.slower(mix, 10, 8)
+    assert (rare.link.gap, rare.link.flap) == (8 * slow.link.gap, 8 * slow.link.flap)
+    assert rare.sysctl["gap"] == "80s" and rare.traffic == slow.traffic
 
 
 def test_what_is_no_fault_of_a_run_ends_all(
