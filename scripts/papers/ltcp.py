@@ -227,7 +227,7 @@ def fig7(runs: Runs) -> Shown:
                 if len(measured) == len(RATES) - 1 and key in measured
                 else (PAPER["fig7"]["htcp"][key]["loss"], "the paper's")
             )
-            shown.values[f"loss over HTCP's, {key}"] = Value(
+            shown.values[f"of HTCP's loss, {key}"] = Value(
                 loss(run) / htcp, unit=f"of HTCP's, {whose}"
             )
     for name, of in beside.items():

@@ -22,7 +22,7 @@ from lab import backends, result, runner, scenario
 from lab.errors import LabError
 from lab.modules import ROOT, algorithms
 from papers import __main__ as main
-from papers import catalogue, cost, crosscheck, page, work
+from papers import catalogue, cost, crosscheck, ltcp, page, work
 from papers.catalogue import PEERS, Criterion, Figure
 from papers.shown import Shown, Table, Value
 from papers.verdict import Judged, State, Verdict, decide, judge
@@ -825,3 +825,9 @@ def test_a_screenshot(
         inked = (abs(part - background).max(axis=2) > 0.3).mean()
         assert 0.005 < inked < 0.9, f"{100 * inked:.1f} % of the rows from {top} on"
     assert (shot[:, -2:] == background).all()
+
+
+def test_what_ltcp_prints_of_each_rate() -> None:
+    """A key with a point in it is two keys, if nobody quotes it."""
+    for name, rows in ltcp.PAPER["fig7"].items():
+        assert list(rows) == list(ltcp.RATES.values()), name
