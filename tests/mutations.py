@@ -150,11 +150,6 @@ def run_pytest(tree: Path, out: Path, kind: str, test: str) -> tuple[int, str]:
     return run_python(tree, out, "-m", "pytest", "-q", "-x", f"tests/{kind}/{test}")
 
 
-def run_stock(tree: Path, out: Path, what: str) -> tuple[int, str]:
-    """Run this case of the stock kernels with what is in `tree`; the status, and what is said."""
-    return run_python(tree, out, "tests/stock.py", what)
-
-
 def survives(bug: Bug, runs: int) -> str:
     """What is wrong with the test of `bug`; nothing if it went red."""
     with scratch.directory("mutations") as directory:
@@ -170,7 +165,7 @@ def survives(bug: Bug, runs: int) -> str:
                 status, said = run_fuzz(tree, out, bug.test, runs)
                 red = "# input: " in said
             elif bug.kind == "stock":
-                status, said = run_stock(tree, out, bug.test)
+                status, said = run_python(tree, out, "tests/stock.py", bug.test)
                 red = "\n    not ok " in said
             else:
                 status, said = run_pytest(tree, out, bug.kind, bug.test)

@@ -492,9 +492,10 @@ def many(
             with lock:
                 total["runs"] += 1
                 # A sum says nothing of what came back between them.
+                sums = {k: v for k, v in counters.items() if k not in ("digest", "memory_kb")}
+                total.update(sums)
                 if "memory_kb" in counters:
-                    counters["memory_kb"] = max(0, counters["memory_kb"] - total["memory_kb"])
-                total.update({k: v for k, v in counters.items() if k != "digest"})
+                    total["memory_kb"] = max(total["memory_kb"], counters["memory_kb"])
                 say(
                     f"seed {seed}: {'FAILED' if wrong else 'good'}, "
                     f"{counters.get('connections', 0)} connections, "

@@ -24,8 +24,7 @@ SEEDS = (1, 2, 3, 4, 5)
 FAST, SLOW = "50mbit", "5mbit"
 # Connections of the user, by algorithm and rate.  What has a(W) near 1 at FAST is held to four:
 # one of them, as one of Reno's, has a fifth more or less from seed to seed, four have a fortieth.
-# At SLOW a stream of composite has three packets, and SABUL's answers to an overflow have to be
-# strong.
+# At SLOW a stream of composite has three packets, and SABUL's c is little of its interval.
 CASES = {
     ("reno", FAST): 4,
     ("ltcp", FAST): 1,

@@ -205,6 +205,21 @@ def test_a_slower_kernel_gets_everything_later(mix: chaos.Chaos) -> None:
     assert rare.sysctl["gap"] == "80s" and rare.traffic == slow.traffic
 
 
+def many(mix: chaos.Chaos, out: Path, *, runs: int, workers: int) -> tuple[Counter[str], list[int]]:
+    """Seeds from 1 on, of whatever chaos.one() is made to be."""
+    return chaos.many(
+        mix,
+        Uml(),
+        first=1,
+        runs=runs,
+        seconds=0,
+        workers=workers,
+        out=out,
+        timeout=60,
+        say=lambda _: None,
+    )
+
+
 def test_what_is_no_fault_of_a_run_ends_all(
     mix: chaos.Chaos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -220,17 +235,7 @@ def test_what_is_no_fault_of_a_run_ends_all(
 
     monkeypatch.setattr(chaos, "one", one)
     with pytest.raises(LabError, match="no space"):
-        chaos.many(
-            mix,
-            Uml(),
-            first=1,
-            runs=4,
-            seconds=0,
-            workers=2,
-            out=tmp_path,
-            timeout=60,
-            say=lambda _: None,
-        )
+        many(mix, tmp_path, runs=4, workers=2)
 
 
 def test_memory_is_the_most_that_did_not_come_back(
@@ -240,17 +245,7 @@ def test_memory_is_the_most_that_did_not_come_back(
         return {"memory_kb": {1: 300, 2: 500, 3: 200}[seed], "bytes": 10}, []
 
     monkeypatch.setattr(chaos, "one", one)
-    total, failed = chaos.many(
-        mix,
-        Uml(),
-        first=1,
-        runs=3,
-        seconds=0,
-        workers=1,
-        out=tmp_path,
-        timeout=60,
-        say=lambda _: None,
-    )
+    total, failed = many(mix, tmp_path, runs=3, workers=1)
     assert not failed and total == {"runs": 3, "memory_kb": 500, "bytes": 30}
 
 
