@@ -107,7 +107,7 @@
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * Parameters are taken when a connection starts (or selects one of the names) and
- * hold for its life.  N > 1 takes N times 32 bytes and 168 more of memory for each
+ * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
  * connection, at most 4096 as kmalloc() rounds up; without it there is one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
@@ -210,19 +210,9 @@ struct composite_stream {
 	u8	silent;		/* turns to sit out */
 };
 
-/* What composite_rate() depends on. */
-struct composite_pace {
-	u32	window;		/* packets */
-	u32	mss;		/* bytes */
-	u32	srtt_us;	/* as in struct tcp_sock, us << 3 */
-	u32	percent;	/* of a window per round trip */
-};
-
 /* The streams of one connection and who gets an event. */
 struct composite_book {
 	struct rnd_state rnd;
-	u64	rate;		/* composite_rate(), when it was last asked */
-	struct composite_pace pace;	/*   for this */
 	/* the streams in the order in which they were last chosen */
 	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
 	struct composite_stream streams[];
@@ -575,41 +565,22 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
 }
 
-static u64 composite_rate_for(const struct composite_pace *p)
-{
-	u64 rate = lf_window_rate(p->window, p->mss, p->srtt_us);
-
-	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
-	return div_u64(min_t(u64, rate, BIT_ULL(40)) * p->percent, 100);
-}
-
-/*
- * Mean rate at which the window leaves, bytes per second; 0: no RTT is known.  It is
- * asked with each acknowledgment and again for the burst that follows it.
- */
+/* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
 static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
-	struct composite_pace p = {
-		.window = max(cwnd, tp->packets_out),
-		.mss = tp->mss_cache,
-		.srtt_us = tp->srtt_us,
-		.percent = ca->pacing,
-	};
+	u32 cwnd = tcp_snd_cwnd(tp), percent = ca->pacing;
+	u64 rate;
 
-	if (!p.srtt_us)
+	if (!tp->srtt_us)
 		return 0;
 	if (2 * ca->slow > ca->n || cwnd < ca->sum / 2)
-		p.percent = composite_slow_pacing;
-	if (!ca->book)
-		return composite_rate_for(&p);
-	if (memcmp(&p, &ca->book->pace, sizeof(p))) {
-		ca->book->pace = p;
-		ca->book->rate = composite_rate_for(&p);
-	}
-	return ca->book->rate;
+		percent = composite_slow_pacing;
+	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
+			      tp->srtt_us);
+	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
+	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 }
 
 static void composite_pace(struct sock *sk)
@@ -904,7 +875,7 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	struct tcp_sock *tp = tcp_sk(sk);
 	/* After a SYN with data the kernel takes one delivery back. */
 	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
-	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 cwnd = tcp_snd_cwnd(tp), w;
 	u32 lost = max_t(s32, tp->lost - ca->lost, 0);
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
@@ -935,8 +906,13 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 		composite_successes(sk, acked);
 	else
 		composite_unused(sk);
-	composite_set_window(sk, composite_window(ca, tcp_snd_cwnd(tp), acked, lost));
-	composite_pace(sk);
+	cwnd = tcp_snd_cwnd(tp);
+	w = composite_window(ca, cwnd, acked, lost);
+	if (w != cwnd)
+		composite_set_window(sk, w);
+	/* Others have gaps, see composite_spread(). */
+	if (!ca->book)
+		composite_pace(sk);
 }
 
 /*
@@ -1082,7 +1058,7 @@ static int __init composite_register(void)
 
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
-	BUILD_BUG_ON(sizeof(struct composite_book) != 168);
+	BUILD_BUG_ON(sizeof(struct composite_book) != 144);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
 	composite_fill_ranks();
 	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {
