@@ -54,7 +54,7 @@ check: ## All tests (installs what they need); SUITE="name ..." for some of them
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
 results: ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite sabul security performance speed"
-	@scripts/deps.sh results
+	@scripts/deps.sh check
 	@scripts/results.sh $(PAGE)
 
 report: deps ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm

@@ -1,23 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deps.sh [check|stress|results]: install the Debian packages that the lab (and with
-# "check" its tests, with "stress" also `make stress`, with "results" `make results`)
-# need and that are missing.  Says what before it does it.
+# deps.sh [check|stress]: install the Debian packages that the lab (and with "check" its
+# tests and measurements, with "stress" also `make stress`) need and that are missing.
+# Says what before it does it.
 set -eu
 
 packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev
 	make perl procps python3-venv util-linux xz-utils"
 case ${1:-} in
-check | stress | results)
+check | stress)
 	packages="$packages chromium clang file fonts-dejavu-core git libclang-rt-dev mandoc
-		mmdebstrap qemu-system-x86 shellcheck sparse"
+		linux-perf mmdebstrap qemu-system-x86 shellcheck sparse"
 	;;
 esac
 # What a kernel for x86 is built with.
 [ "${1:-}" != stress ] || packages="$packages libelf-dev"
-# What tells where the lab's time goes.
-[ "${1:-}" != results ] || packages="$packages linux-perf"
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
 	echo "deps: this is not Debian or Ubuntu; the lab needs the equivalents of:" >&2

@@ -179,7 +179,7 @@ check_ruff() {
 check_types() {
 	need mypy "$from" || return
 	set --
-	for path in tests/*.py tests/unit; do
+	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
 	types scripts/lab scripts/figures scripts/papers "$@" && types tests/lab

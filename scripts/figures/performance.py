@@ -93,6 +93,40 @@ def goal() -> str:
     return markdown([*heads, "avoidance from 10^4 packets on, worst"], rows)
 
 
+def with_core(data: Json, cc: str, phase: str) -> tuple[float, float, float]:
+    """What the kernel does for an ACK with this algorithm over what it does with RIVAL, where the
+    core does its part unless the algorithm has cong_control: nanoseconds and instructions at the
+    typical window, and instructions of the worst kind of ACK."""
+
+    def both(table: str, cc: str, kind: str) -> float:
+        parts = [cc] if cc in data["control"] else [cc, cost.CORE]
+        found = [data[table][part][kind] for part in parts]
+        return float(sum(values[1] if table == "ns" else values for values in found))
+
+    def over(table: str, kind: str) -> float:
+        return both(table, cc, kind) / both(table, RIVAL, kind)
+
+    typical = f"{phase} {cost.TYPICAL[0]} {cost.TYPICAL[1]}"
+    kinds = [kind for kind in data["instructions"][cc] if kind.split()[0] == phase]
+    worst = max(over("instructions", kind) for kind in kinds)
+    return over("ns", typical), over("instructions", typical), worst
+
+
+def whole_goal() -> str:
+    """Ours and what the core does for them against Cubic and what it does for that."""
+    data = costs()
+    rows = [
+        [cc, *(f"{value:.2f}" for phase in GROWING for value in with_core(data, cc, phase))]
+        for cc in ours(data)
+    ]
+    heads = [
+        f"{phase.replace('_', ' ')}, {what}"
+        for phase in GROWING
+        for what in ("ns", "instr.", "instr., worst")
+    ]
+    return markdown(["over Cubic, the core's part in both", *heads], rows)
+
+
 def carrying() -> Json:
     """docs/results/stack-cost.json."""
     found: Json = json.loads((RESULTS / "stack-cost.json").read_text())
@@ -131,6 +165,7 @@ PARTS = {
         "windows": windows,
         "stretch": stretch,
         "goal": goal,
+        "goal-core": whole_goal,
         "stack": whole,
         "stack-measured": stack_measured,
     }

@@ -42,6 +42,12 @@ def machine() -> str:
     )
 
 
+def full(case: Json) -> float:
+    """How much of what the link could carry went through it, slow start included."""
+    used: float = case["packets"] * case["mtu"] * 8 / (case["rate_bps"] * case["seconds"])
+    return used
+
+
 def virtual() -> str:
     """What a packet takes, and how fast virtual time goes."""
     data = measured("lab-speed")
@@ -55,12 +61,14 @@ def virtual() -> str:
                 rate(case["rate_bps"]),
                 str(case["mtu"]),
                 str(case["flows"]),
+                f"{100 * full(case):.0f}",
                 _range(packet, 2),
                 f"{1e6 / median(packet):.0f}",
                 f"{speed.pace(data, case):.2f}",
             ]
         )
-    heads = ["link", "MTU", "flows", "µs of processor per packet", "packets per processor s"]
+    heads = ["link", "MTU", "flows", "full, %", "µs of processor per packet"]
+    heads.append("packets per processor s")
     return markdown([*heads, "virtual s of a full link per processor s"], rows)
 
 
@@ -138,14 +146,28 @@ def start() -> str:
 PROFILED = ((10**9, 1500), (10**10, 1500))
 
 
+def _profiled(data: Json) -> dict[tuple[int, int], Json]:
+    cases = {(one["rate_bps"], one["mtu"]): one for one in data["cases"] if one["seconds"] >= 1}
+    return {path: cases[path] for path in PROFILED}
+
+
+def seen() -> str:
+    """How much of the processor time perf's samples are."""
+    shares = [
+        100 * sum(case["seconds_of"].values()) / case["cpu_s"]
+        for case in _profiled(measured("lab-profile")).values()
+    ]
+    return (
+        f"Of the processor time of the whole run, perf's own included, samples are "
+        f"{' and '.join(f'{share:.0f} %' for share in shares)}."
+    )
+
+
 def where() -> str:
     """What a packet's microseconds are spent on."""
     data = measured("lab-profile")
-    columns = {}
-    for case in data["cases"]:
-        path = case["rate_bps"], case["mtu"]
-        if path in PROFILED and case["flows"] == 1 and case["seconds"] >= 1:
-            columns[path] = profile.per_packet(data, case)
+    cases = _profiled(data)
+    columns = {path: profile.per_packet(data, case) for path, case in cases.items()}
     totals = {path: sum(found.values()) for path, found in columns.items()}
     rows = [
         [name, *(f"{found[name]:.2f}" for found in columns.values())]
@@ -155,6 +177,34 @@ def where() -> str:
     rows.append(["all", *(f"{total:.2f}" for total in totals.values()), *[""] * len(totals)])
     heads = [rate(bps) for bps, _ in columns]
     return markdown(["µs of processor per packet", *heads, *(f"of it, {x}" for x in heads)], rows)
+
+
+def tried(data: Json, trial: Json, case: Json) -> list[float]:
+    """Microseconds of processor time for each packet, turn by turn, without the median of what
+    this trial takes to begin."""
+    idle = next(one["name"] for one in data["cases"] if one["seconds"] < 1)
+    start = median(trial[idle]["cpu_s"])
+    of = trial[case["name"]]
+    return [(cpu - start) / of["packets"] * 1e6 for cpu in of["cpu_s"]]
+
+
+def trials() -> str:
+    """What was tried to make it faster."""
+    data = measured("lab-trials")
+    cases = [one for one in data["cases"] if one["seconds"] >= 1]
+    first = data["trials"][0]
+    rows = []
+    for trial in data["trials"]:
+        row = [trial["about"]]
+        for case in cases:
+            now = tried(data, trial, case)
+            row += [_range(now, 2), f"{median(now) / median(tried(data, first, case)):.2f}"]
+        alike = all(trial[one["name"]]["samples"] == first[one["name"]]["samples"] for one in cases)
+        rows.append([*row, "the same" if alike else "others"])
+    heads = ["µs of processor per packet"]
+    for case in cases:
+        heads += [f"{rate(case['rate_bps'])}, one flow", "over the first"]
+    return markdown([*heads, "samples"], rows)
 
 
 def real() -> str:
@@ -193,6 +243,8 @@ PARTS = {
         "start": start,
         "more": more,
         "profile": where,
+        "seen": seen,
+        "trials": trials,
         "real": real,
         "highest": highest,
     }

@@ -23,12 +23,6 @@ from .plan import Plan
 from .scenario import Scenario
 
 
-def _memory() -> Path:
-    """Where a virtual-time kernel has its memory, in a file without a name."""
-    shm = Path("/dev/shm")
-    return shm if shm.is_dir() else Path("/tmp")
-
-
 class Backend(ABC):
     """One way of running experiments; `prepare` once, then `execute` many."""
 
@@ -122,24 +116,29 @@ class Uml(Backend):
     slowness = 1
     rarer = 1
 
-    def __init__(self, *, sanitizers: bool = False) -> None:
+    def __init__(self, *, sanitizers: bool = False, what: kernel.Kernel | None = None) -> None:
         super().__init__()
         self.sanitizers = sanitizers
+        self._what = what or (kernel.SANITIZERS if sanitizers else kernel.LAB)
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()
         tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
         name = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
         say(f"{name} (the first time: about five minutes)")
-        what = kernel.SANITIZERS if self.sanitizers else kernel.LAB
-        self._kernel = kernel.build(what)
+        self._kernel = kernel.build(self._what)
         say("modules")
-        self._modules = kernel.build_modules(what)
+        self._modules = kernel.build_modules(self._what)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
 
     def module_files(self) -> Path:
         return self._modules
+
+    def memory(self) -> Path:
+        """Where the kernel has its memory, in a file without a name."""
+        shm = Path("/dev/shm")
+        return shm if shm.is_dir() else Path("/tmp")
 
     def below(self, run: Path) -> list[str]:
         """The command below which the kernel runs, such as a profiler."""
@@ -177,7 +176,7 @@ class Uml(Backend):
             why = f"the virtual-time kernel ended with status {status}"
             if "ran out of space" in tail:
                 why += (
-                    f" because there is no space left in {_memory()}, where its memory is (it "
+                    f" because there is no space left in {self.memory()}, where its memory is (it "
                     f"takes up to {megabytes} MB): free some, run fewer at once (-j 1), or mount "
                     f"it with a larger size="
                 )
@@ -231,7 +230,7 @@ class Uml(Backend):
             "HOME": "/",
             "LF_SEED": str(seed),
             "LD_PRELOAD": str(self._programs / "getrandom.so"),
-            "TMPDIR": str(_memory()),
+            "TMPDIR": str(self.memory()),
         }
         with cores.taken() as core:
             return process.run(

@@ -45,10 +45,16 @@ class Batch:
     low: int
     median: int
     high: int
+    control: int  # 1: it has cong_control, and does what the core does for others
 
     @property
     def kind(self) -> tuple[str, int, int]:
         return self.phase, self.window, self.acked
+
+    @property
+    def called(self) -> str:
+        """composite has one stream, see guest/cost.sh."""
+        return "composite-1" if self.cc == "composite" else self.cc
 
 
 def parse(text: str) -> list[Batch]:
@@ -56,7 +62,7 @@ def parse(text: str) -> list[Batch]:
     found = []
     for line in text.splitlines():
         cc, phase, *numbers = line.split()
-        if phase not in PHASES or len(numbers) != 6:
+        if phase not in PHASES or len(numbers) != 7:
             raise LabError(f"/proc/longfat_ack_cost has the line {line!r}")
         found.append(Batch(cc, phase, *map(int, numbers)))
     if not found:
@@ -72,9 +78,7 @@ def per_ack(batches: list[Batch], scale: float = 1.0) -> dict[str, dict[str, lis
     for one in batches:
         if one.cc != LOOP:
             ticks = (one.low, one.median, one.high)
-            # With streams=1, see guest/cost.sh.
-            cc = "composite-1" if one.cc == "composite" else one.cc
-            found.setdefault(cc, {})[f"{one.phase} {one.window} {one.acked}"] = [
+            found.setdefault(one.called, {})[f"{one.phase} {one.window} {one.acked}"] = [
                 round(scale * (t - loop[one.kind]) / one.acks, 2) for t in ticks
             ]
     return found
@@ -171,6 +175,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
         "rounds": rounds,
         "kernel": {"ns": virtual, "instructions": stock},
         "alike": alike(counts),
+        "control": sorted({one.called for one in times if one.control} - {CORE}),
         "modules": sources,
         "ns": per_ack(times, 1e9 / rate),
         "instructions": {

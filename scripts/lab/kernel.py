@@ -25,6 +25,9 @@ class Kernel:
     arch: str
     config: tuple[Path, ...]  # fragments over allnoconfig
     image: str  # what is booted, in the kernel's tree; also the name of what makes it
+    package: str = PACKAGE
+    suite: str = SUITE
+    flags: str = ""  # more of them for the compiler
 
     @property
     def key(self) -> str:
@@ -76,10 +79,10 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
     if what.arch == "x86_64":
         tools.need_header("gelf.h", "libelf-dev")  # objtool's
-    debian.unpack(f"{PACKAGE}={version}", SUITE, path / "package")
+    debian.unpack(f"{what.package}={version}", what.suite, path / "package")
     archive = next((path / "package").rglob("linux-source-*.tar.xz"), None)
     if not archive:
-        raise LabError(f"Debian's package {PACKAGE} {version} holds no linux-source-*.tar.xz")
+        raise LabError(f"Debian's package {what.package} {version} holds no linux-source-*.tar.xz")
     tree = path / "linux"
     tree.mkdir()
     log = cache.directory() / f"kernel-build-{what.key}.log"
@@ -93,8 +96,8 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     shutil.rmtree(path / "package")
     if not (tree / "arch/um/Makefile").exists():
         raise LabError(
-            f"{archive.name} of Debian's {PACKAGE} {version} is not the source of a kernel that "
-            f"runs in user mode: it has no arch/um/Makefile"
+            f"{archive.name} of Debian's {what.package} {version} is not the source of a kernel "
+            f"that runs in user mode: it has no arch/um/Makefile"
         )
     configuration = "".join(file.read_text() for file in what.config)
     wanted = path / "config"
@@ -107,12 +110,12 @@ def _make(path: Path, version: str, what: Kernel) -> None:
         "KBUILD_BUILD_TIMESTAMP": "1970-01-01",
     }
     jobs = f"-j{len(os.sched_getaffinity(0))}"
-    make = ["make", "-C", str(tree), f"ARCH={what.arch}", jobs]
+    make = ["make", "-C", str(tree), f"ARCH={what.arch}", f"KCFLAGS={what.flags}", jobs]
     _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
     have = set((tree / ".config").read_text().splitlines())
     lost = [x for x in configuration.splitlines() if x.startswith("CONFIG") and x not in have]
     if lost:
-        raise LabError(f"{PACKAGE} {version} does not take these options: {', '.join(lost)}")
+        raise LabError(f"{what.package} {version} does not take these options: {', '.join(lost)}")
     _logged([*make, Path(what.image).name, "modules"], log, "building the kernel", env=env)
     # Keep what runs and what modules are built with: headers, scripts, symbols.
     (tree / "vmlinux").unlink()
@@ -142,7 +145,7 @@ def build(what: Kernel = LAB) -> Path:
         for built in sorted(cache.directory().glob(f"kernel-*-{what.key}")):
             if all((built / file).exists() for file in needs):
                 return built
-        version = debian.version(PACKAGE, SUITE)
+        version = debian.version(what.package, what.suite)
         name = f"kernel-{version}-{what.key}"
         return cache.entry(name, lambda path: _make(path, version, what), needs)
 
@@ -162,7 +165,7 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
         place = tree / "tests" / tests if tests else tree
         _logged(
             ["make", "-C", str(kernel / "linux"), f"ARCH={what.arch}", f"M={place}", "W=1"]
-            + ["KCFLAGS=-Werror"],
+            + [f"KCFLAGS=-Werror {what.flags}"],
             log,
             "building the modules",
         )

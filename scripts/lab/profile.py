@@ -127,13 +127,9 @@ def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
     for one in scenarios:
         with runner.run_directory() as run:
             fill(run, plan.make(one, one.seeds[0], prefix="lf", seeded=True), one, backend)
-            backend.execute(
-                run,
-                one,
-                one.seeds[0],
-                timeout=3600,
-            )
-            case = speed.describe(one)
+            before = speed.children()
+            backend.execute(run, one, one.seeds[0], timeout=3600)
+            case = speed.describe(one) | {"cpu_s": round(speed.children() - before, 2)}
             case["packets"] = result.read_samples(run / "samples")["q"][-1][4]
             case["seconds_of"] = classify(_report(run / "perf.data"))
             release = (run / "kernel").read_text().strip()

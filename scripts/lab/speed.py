@@ -40,7 +40,7 @@ def describe(scenario: Scenario) -> Json:
 # --- virtual time
 
 
-def _children() -> float:
+def children() -> float:
     """Processor seconds of the programs that this one started and that have ended."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
@@ -59,10 +59,10 @@ def virtual(
         for _ in range(repeat):
             for one in scenarios:
                 (job,) = runner.jobs_for([one], one.seeds[:1], scratch)
-                before = _children()
+                before = children()
                 runner.run([job], backend, workers=1, timeout=3600, console=console)
                 case = cases[one.name]
-                case["cpu_s"].append(round(_children() - before, 2))
+                case["cpu_s"].append(round(children() - before, 2))
                 case["wall_s"].append(round(job.wall, 2))
                 if case.setdefault("packets", job.packets) != job.packets:
                     raise LabError(f"{one.name}: {job.packets} packets, {case['packets']} before")
@@ -231,13 +231,13 @@ def highest(cases: list[Json]) -> dict[int, int]:
     return best
 
 
-def write(data: Json, path: Path) -> None:
-    """Readable by people too: a line for each scenario."""
+def write(data: Json, path: Path, *tables: str) -> None:
+    """Readable by people too: a line for each entry of the lists `tables` ("cases")."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    rows = ",\n".join(f"  {json.dumps(case)}" for case in data["cases"])
-    head = "".join(
-        f" {json.dumps(key)}: {json.dumps(value)},\n"
-        for key, value in data.items()
-        if key != "cases"
-    )
-    path.write_text(f'{{\n{head} "cases": [\n{rows}\n ]\n}}\n')
+    lines = []
+    for key, value in data.items():
+        text = json.dumps(value)
+        if key in (tables or ("cases",)):
+            text = "[\n" + ",\n".join(f"  {json.dumps(entry)}" for entry in value) + "\n ]"
+        lines.append(f" {json.dumps(key)}: {text}")
+    path.write_text("{\n" + ",\n".join(lines) + "\n}\n")

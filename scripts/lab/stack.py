@@ -10,6 +10,7 @@ sends a single byte tells what the guest does anyway.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from statistics import quantiles
@@ -22,6 +23,8 @@ from .scenario import Scenario
 from .speed import describe, measured_in
 
 NOTHING = "-"  # the turn that sends one byte
+# Cubic where the device takes three packets at a time, as composite's bursts are.
+BURSTS, BURST = "cubic, bursts of 3", 3
 KINDS = ("counted", "real")
 
 # /proc/timer_list has idle time to the nanosecond.  Files of the host are another machine's work,
@@ -33,6 +36,9 @@ cp bin/lfgen /tmp
 for turn in {turns}; do
 	for cc in {names}; do
 		cp "traffic$cc" /tmp/plan
+		segs=65535
+		[ "$cc" != "{bursts}" ] || segs={burst}
+		ip -n lf-s0 link set eth0 gso_max_segs "$segs" || exit 1
 		sleep 0.5
 		cat /proc/timer_list >/tmp/before
 		/tmp/lfgen /tmp/plan >/tmp/samples 2>&1 || {{ cp /tmp/samples .; exit 1; }}
@@ -96,17 +102,19 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
     backend = Vm()
     backend.prepare(say)
     one = one.model_copy(update={"module": {name: {} for name in modules.owners()}})
-    names = [NOTHING, *sorted(modules.algorithms())]
+    names = [NOTHING, *sorted(modules.algorithms()), BURSTS]
     with runner.run_directory() as run, runner.terminable():
         main = _MAIN.format(
             in_tree=" ".join(sorted(modules.IN_TREE - {"reno"})),
             turns=" ".join(map(str, range(turns))),
-            names=" ".join(f"-{name}" for name in names),
+            names=" ".join(shlex.quote(f"-{name}") for name in names),
+            bursts=f"-{BURSTS}",
+            burst=BURST,
         )
         fill(run, plan.make(one, 1, prefix="lf", seeded=False), one, backend, main=main)
         for name in names:
             (flow,) = one.flow
-            limit: Json = {"bytes": 1} if name == NOTHING else {"cc": name}
+            limit: Json = {"bytes": 1} if name == NOTHING else {"cc": name.partition(",")[0]}
             this = one.model_copy(update={"flow": [flow.model_copy(update=limit)]})
             made = plan.make(this, 1, prefix="lf", seeded=False)
             (run / f"traffic-{name}").write_text(made.traffic)

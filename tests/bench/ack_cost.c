@@ -5,7 +5,7 @@
  *
  * Each algorithm gets a TCP socket of its own, all set up alike: 100 ms, packets of
  * 1448 bytes, a full window, pacing by fq, and a clock that an ACK moves by as much as
- * it would on that path.  Measured are the ACKs of one round trip, 256 at most:
+ * it would on that path.  Measured are the ACKs of one round trip, 65536 at most:
  *
  *	slow_start	from the window W up
  *	avoidance	ssthresh is W
@@ -74,7 +74,7 @@ static const u32 cost_acked[] = { 1, 2, 8, 64 };
 static const u32 cost_rtt_us = 100000;
 static const u32 cost_mss = 1448;
 
-static const u32 cost_most = 256;	/* ACKs of a round trip */
+static const u32 cost_most = 65536;	/* ACKs of a round trip */
 static const u32 cost_warm = 16;	/* ACKs before them, at most */
 static const u32 cost_batch = 64;	/* ACKs of a batch, at least */
 static const u32 cost_loss = 32;	/* one packet in so many, in recovery */
@@ -517,12 +517,14 @@ static int cost_show(struct seq_file *m, void *v)
 			const struct cost_cell *cell = &cost_cells[c];
 			const struct cost_result *out =
 				&cost_results[c * cost_count + i];
+			const struct tcp_congestion_ops *ops =
+				inet_csk(cost_all[i].sock->sk)->icsk_ca_ops;
 
-			seq_printf(m, "%s %s %u %u %u %u %u %u\n",
-				   inet_csk(cost_all[i].sock->sk)->icsk_ca_ops->name,
-				   cost_phases[cell->phase], cell->window,
-				   cell->acked, cell->acks * cell->times, out->low,
-				   out->median, out->high);
+			seq_printf(m, "%s %s %u %u %u %u %u %u %u\n",
+				   ops->name, cost_phases[cell->phase],
+				   cell->window, cell->acked,
+				   cell->acks * cell->times, out->low,
+				   out->median, out->high, !!ops->cong_control);
 		}
 	}
 	return 0;

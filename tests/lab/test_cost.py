@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What an ACK costs is measured for every congestion control that there is."""
+"""What an ACK, and carrying data, costs is measured for every congestion control that there is."""
 
 from __future__ import annotations
 
 from statistics import median
 
-from lab import cost, modules
+import pytest
+from conftest import SCENARIOS
+
+from lab import cost, modules, scenario, stack
+
+# They do what the core does for others.
+CONTROL = {"bbr", "sabul"} | {f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)}
 
 
 def test_every_algorithm_is_measured() -> None:
@@ -20,6 +26,7 @@ def test_every_algorithm_is_measured() -> None:
     assert all(acked <= window for _, window, acked in kinds)
     assert len(batches) == len(found) * len(kinds)
     assert all(0 < one.low <= one.median <= one.high for one in batches)
+    assert {one.called for one in batches if one.control} == CONTROL | {cost.CORE}
     # One kind of ACK may be lost in the noise of a busy machine, half of them are not.
     for cc, cells in cost.per_ack(batches).items():
         growing = [
@@ -28,3 +35,29 @@ def test_every_algorithm_is_measured() -> None:
             if kind.split()[0] in ("slow_start", "avoidance")
         ]
         assert median(growing) > 0, cc
+
+
+@pytest.mark.long
+def test_instructions_are_counted() -> None:
+    """For every algorithm, and as many again: what they take is a count and no time."""
+    batches, _ = cost.in_instructions(rounds=3)
+    in_tree = {one.cc for one in batches} - set(modules.owners())
+    assert in_tree == modules.IN_TREE | {cost.LOOP, cost.CORE}
+    same, of = cost.alike(batches)
+    assert same > 0.99 * of
+    # The loop's own work for an ACK, whatever the window: to an instruction in a hundred.
+    loop = [one.median / one.acks for one in batches if one.cc == cost.LOOP and one.acks > 1000]
+    assert max(loop) < 1.01 * min(loop)
+
+
+@pytest.mark.long
+def test_carrying_data_is_counted() -> None:
+    """Every algorithm carries data, and none does so for nothing; bursts of three packets are
+    dearer than Cubic's own."""
+    said: list[str] = []
+    of = scenario.load(SCENARIOS / "stack.toml")
+    data = stack.measure(of, 1, said.append, real=False)
+    assert set(data["counted"]) == modules.algorithms() | {stack.NOTHING, stack.BURSTS}
+    per_byte = {cc: stack.per_byte(data["counted"], cc)[0] for cc in stack.order(data)}
+    assert min(per_byte.values()) > 5
+    assert per_byte[stack.BURSTS] > per_byte["cubic"]

@@ -6,6 +6,7 @@ What needs no kernel to run for that is in tests/unit/test_robust.py.
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -106,6 +107,22 @@ def test_a_kernel_that_is_killed(lab: Lab) -> None:
     assert "longfat: the virtual-time kernel ended with status -9" in said
     assert not lab.out.exists()
     lab.works()
+
+
+def test_two_at_once(lab: Lab) -> None:
+    """Into one directory, the same runs: each ends well, and what is there is whole."""
+    alone = lab.command("3s", "--seed", "1")
+    assert lab.run(alone)[0] == 0
+    (result,) = lab.out.iterdir()
+    expected = json.loads(result.read_text())
+    result.unlink()
+    both = [lab.start(lab.command("3s", "--seed", "1", "--seed", "2")) for _ in range(2)]
+    for one in both:
+        _, said = one.communicate(timeout=200)
+        assert one.returncode == 0, said
+    assert sorted(path.name for path in lab.out.iterdir()) == ["d3s-s1.json", "d3s-s2.json"]
+    assert json.loads(result.read_text()) == expected
+    assert list(lab.tmp.iterdir()) == []
 
 
 def mounted(prepare: str, command: list[str]) -> list[str]:

@@ -3,13 +3,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 from conftest import SCENARIOS
 from rich.console import Console
 
-from lab import plan, runner, scenario, speed
+from lab import plan, profile, runner, scenario, speed
 from lab.backends import Uml, fill
 from lab.scenario import Scenario
 
@@ -49,3 +50,15 @@ def test_bench(tmp_path: Path) -> None:
     assert len(case["cpu_s"]) == len(case["wall_s"]) == len(said) == 2
     assert min(case["cpu_s"]) > 0 and max(case["wall_s"]) < 600
     assert 10e6 / 8 / 1500 * 4 < case["packets"] < 10e6 / 8 / 1500 * 5.1
+
+
+@pytest.mark.usefixtures("uml")
+@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
+def test_profile() -> None:
+    """Samples are the processor time of the run, and most of them have a name."""
+    one = bench("1-10mbit").model_copy(update={"duration": 20.0})
+    (case,) = profile.profile([one], lambda text: None)["cases"]
+    total = sum(case["seconds_of"].values())
+    assert total == pytest.approx(case["cpu_s"], rel=0.5)
+    assert case["seconds_of"]["TCP"] > 0
+    assert case["seconds_of"][profile.REST] < 0.2 * total

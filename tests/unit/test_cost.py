@@ -15,10 +15,10 @@ from lab.errors import LabError
 from lab.result import Json
 
 ROWS = """\
-- avoidance 1000 2 256 2500 2560 2700
-core avoidance 1000 2 256 3000 3072 3200
-composite avoidance 1000 2 256 5100 5120 5888
-cubic avoidance 1000 2 256 4608 5632 6144
+- avoidance 1000 2 256 2500 2560 2700 0
+core avoidance 1000 2 256 3000 3072 3200 1
+composite avoidance 1000 2 256 5100 5120 5888 1
+cubic avoidance 1000 2 256 4608 5632 6144 0
 """
 
 
@@ -49,7 +49,7 @@ def test_the_loop_is_taken_off() -> None:
     [
         ("", "is empty"),
         ("reno avoidance 1000 2 256 1 2\n", "has the line 'reno avoidance 1000 2 256 1 2'"),
-        ("reno idle 1000 2 256 1 2 3\n", "has the line 'reno idle"),
+        ("reno idle 1000 2 256 1 2 3 0\n", "has the line 'reno idle"),
     ],
 )
 def test_lines_that_are_none(text: str, said: str) -> None:
@@ -91,7 +91,7 @@ def test_the_file_has_a_line_for_each(tmp_path: Path) -> None:
 
 
 def test_counts_that_repeat() -> None:
-    batch = cost.Batch("cubic", "avoidance", 1000, 2, 256, 4608, 4608, 4608)
+    batch = cost.Batch("cubic", "avoidance", 1000, 2, 256, 4608, 4608, 4608, 0)
     assert cost.alike([batch, replace(batch, high=4609)]) == [1, 2]
 
 
@@ -105,7 +105,7 @@ def test_what_the_guest_left(tmp_path: Path) -> None:
     run = leave(tmp_path, rows=ROWS, kernel="6.1.0\n", log="[ 1.0] quiet\n")
     batches, release = cost.read(run, "")
     assert (len(batches), release) == (4, "6.1.0")
-    assert batches[3] == cost.Batch("cubic", "avoidance", 1000, 2, 256, 4608, 5632, 6144)
+    assert batches[3] == cost.Batch("cubic", "avoidance", 1000, 2, 256, 4608, 5632, 6144, 0)
 
 
 @pytest.mark.parametrize(
@@ -169,6 +169,21 @@ def test_ours_over_cubic(page: Json) -> None:
     assert cells(performance.goal(), "foo") == ["1.10 to 1.50"] * 3 + ["1.10"]
     assert cells(performance.goal(), "composite-1") == ["0.80 to 0.80"] * 3 + ["0.80"]
     assert performance.ratios(page, "foo", "loss", 10000) == [1.1] * 4
+
+
+def test_ours_with_the_cores_part_over_cubic(page: Json) -> None:
+    """Cubic and the core are 130 instructions, 4.5 ns; who has cong_control has no part of it."""
+    page["control"] = ["composite-4"]
+    page["ns"] = {
+        cc: {"avoidance 1000 2": [9.0, 2.25, 9.0], "avoidance 100 1": [9.0, 9.0, 9.0]}
+        for cc in page["ns"]
+    }
+    for kinds in page["instructions"].values():
+        kinds["avoidance 1000 2"] = kinds["avoidance 10000 2"]
+    found = performance.with_core(page, "composite-4", "avoidance")
+    assert found == pytest.approx((0.5, 200 / 130, 200 / 130))
+    found = performance.with_core(page, "foo", "avoidance")
+    assert found == pytest.approx((1.0, 140 / 130, 180 / 130))
 
 
 @pytest.mark.parametrize("part", performance.PARTS["docs/performance.md"])

@@ -115,6 +115,21 @@ def test_what_costs_more(ratios: Callable[[Json], list[float]], paths: int) -> N
     assert len(found) == paths
 
 
+def test_how_full_a_link_was() -> None:
+    """12 Mbit/s are 1000 packets of 1500 bytes a second, of which half came."""
+    assert page.full(case(12_000_000, [], packets=5000)) == 0.5
+
+
+def test_what_was_tried() -> None:
+    """A packet's part, without what this trial takes to begin."""
+    boot, one = case(8, [], seconds=0.1, name="boot"), case(8, [], name="one")
+    trial = {
+        "boot": {"cpu_s": [1.0, 3.0, 2.0]},
+        "one": {"cpu_s": [3.0, 4.0], "packets": 10_000},
+    }
+    assert page.tried({"cases": [boot, one]}, trial, one) == [100.0, 200.0]
+
+
 def test_how_much_runs_differ() -> None:
     """Half of the range over the median, of the case where that is most."""
     boot = case(12_000_000, [], cpu_s=[1.0], seconds=0.1, packets=1)
@@ -129,9 +144,8 @@ def test_the_page_says_what_was_measured(part: str) -> None:
     text = (ROOT / "docs/speed.md").read_text()
     found = re.search(rf"<!-- begin {part} -->\n(.*?)\n<!-- end {part} -->", text, re.S)
     assert found
-    name = {"real": "vm-speed", "highest": "vm-speed", "profile": "lab-profile"}.get(
-        part, "lab-speed"
-    )
+    others = {"real": "vm-speed", "highest": "vm-speed", "trials": "lab-trials"}
+    name = (others | dict.fromkeys(("profile", "seen"), "lab-profile")).get(part, "lab-speed")
     if (RESULTS / f"{name}.json").exists():
         assert found[1] == page.PARTS["docs/speed.md"][part]()
     else:
