@@ -131,4 +131,7 @@ def flood(runs: Runs) -> Shown:
             shown.values[f"{name}: step, of a Reno's beside it"] = Value(
                 of["step"] / of["step_beside"]
             )
+            shown.values[f"{name}: step, of a Reno's in its place"] = Value(
+                of["step"] / worst["reno"]["step"]
+            )
     return shown

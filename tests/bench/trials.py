@@ -3,7 +3,7 @@
 
     scripts/longfat python tests/bench/trials.py [TIMES]
 
-runs every case of tests/scenarios/trials.toml TIMES times (5) with every trial, in turns, and
+runs every case of tests/scenarios/trials.toml TIMES times (4) with every trial, in turns, and
 writes docs/results/lab-trials.json, with which docs/speed.md is made.  Wants a machine that does
 nothing else, and root for huge pages; takes half an hour, the kernels that it builds included.
 """
@@ -155,7 +155,7 @@ def measure(times: int) -> Json:
 
 
 def main() -> None:
-    times = int(sys.argv[1]) if len(sys.argv) > 1 else 5
+    times = int(sys.argv[1]) if len(sys.argv) > 1 else 4
     speed.write(measure(times), KEPT, "trials")
     print(KEPT)
 
