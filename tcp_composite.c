@@ -219,8 +219,8 @@ struct composite_book {
 };
 
 struct composite {
-	struct composite_book *book;	/* NULL: one stream, this one */
-	struct composite_stream one;
+	/* Every acknowledgment and transmission reads this: 64 bytes at most. */
+	struct composite_book *book;	/* NULL: one stream, @one */
 	u32	sum;		/* W, of all streams' cwnd */
 	u32	turn;		/* successes left of this turn */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
@@ -230,16 +230,12 @@ struct composite {
 				 *   was sent
 				 */
 	u32	mark_end;	/* delivered when the streams took a mark */
-	u32	rest_end;	/* delivered when a stream last backed off */
-	u32	prior_cwnd;	/* window when this loss event began */
 	u32	mss;		/* bytes; what the windows count */
-	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
-	u8	shift;		/* sk_pacing_shift, the same */
-	u8	shift_before;
-	u16	episode;	/* loss events */
 	u16	pacing;		/* percent of the window per round trip */
+	u8	shift;		/* sk_pacing_shift, as the burst */
+	u8	shift_before;
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
@@ -247,6 +243,13 @@ struct composite {
 	u8	resting : 1;	/* any stream may be */
 	u8	deal;		/* parameters when it started */
 	u8	algorithm;
+
+	/* A loss event, a turn, a pause; one stream alone. */
+	u16	episode;	/* loss events */
+	u32	rest_end;	/* delivered when a stream last backed off */
+	u32	prior_cwnd;	/* window when this loss event began */
+	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	struct composite_stream one;
 };
 
 /* --- the streams' algorithm ---------------------------------------------- */
@@ -583,6 +586,7 @@ static u64 composite_rate(const struct sock *sk)
 	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 }
 
+/* With gaps, what leaves before TCP next gets to send has it: an MTU probe, say. */
 static void composite_pace(struct sock *sk)
 {
 	u64 rate = composite_rate(sk);
@@ -826,6 +830,9 @@ static void composite_release(struct sock *sk)
 		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
 	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
 		WRITE_ONCE(sk->sk_pacing_shift, ca->shift_before);
+	/* Not that of a gap for whoever comes next. */
+	if (ca->book)
+		composite_pace(sk);
 	if (ca->book && composite_fresh(sk))
 		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
 					     lf_initial_window(sk)));
@@ -908,7 +915,7 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 		composite_unused(sk);
 	cwnd = tcp_snd_cwnd(tp);
 	w = composite_window(ca, cwnd, acked, lost);
-	if (w != cwnd)
+	if (w != cwnd || unlikely(cwnd > tp->snd_cwnd_clamp))
 		composite_set_window(sk, w);
 	/* Others have gaps, see composite_spread(). */
 	if (!ca->book)
@@ -1057,6 +1064,7 @@ static int __init composite_register(void)
 	u32 i;
 
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
 	BUILD_BUG_ON(sizeof(struct composite_book) != 144);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));

@@ -896,7 +896,7 @@ static void composite_paced(struct kunit *test)
 	tcp_snd_cwnd_set(tp, 40);
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1158400UL);
-	/* As asked for before, but for the packets' size, and for the RTT. */
+	/* Smaller packets, and a longer RTT. */
 	tp->mss_cache = 724;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 579200UL);
@@ -1007,13 +1007,15 @@ static void composite_bursts(struct kunit *test)
 	sk->sk_gso_max_segs = 1;
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 1U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 1);
-	/* It is the next algorithm's. */
+	/* It is the next algorithm's, at the mean rate: 100 packets in 100 ms, twice. */
 	sk->sk_gso_max_segs = 64;
 	tcp_snd_cwnd_set(tp, 100);
 	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_NE(test, sk->sk_pacing_rate, 2896000UL);
 	composite_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 64);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 10);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
 
 	sk = (struct sock *)one;
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk),
@@ -1417,6 +1419,12 @@ static void composite_hook_limits(struct kunit *test)
 		composite_test_ack(tp, 10, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 110U);
 	KUNIT_EXPECT_LE(test, composite_of(tp)->sum, 114U);
+
+	/* A clamp below a window that would stay, as BPF can set it. */
+	tp = composite_test_streams(test, 100, 4, COMPOSITE_LOTTERY);
+	tp->snd_cwnd_clamp = 50;
+	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 50U);
 }
 
 /* Silence: the window starts again, each stream's with it. */

@@ -55,6 +55,26 @@ def test_memory(name: str) -> None:
     assert used == (["kzalloc"] if name == "tcp_composite" else []), f"memory is taken: {used}"
 
 
+def test_memory_of_composite() -> None:
+    """What its page says that kmalloc() gives, by the sizes that its source is held to."""
+    source = (modules.ROOT / "tcp_composite.c").read_text()
+    sizes = {
+        name: int(size)
+        for name, size in re.findall(r"BUILD_BUG_ON\(sizeof\(struct (\w+)\) != (\d+)\)", source)
+    }
+    page = (modules.ROOT / "docs/composite.md").read_text()
+    streams, given = (
+        [cell.strip() for cell in row.split("|")[2:-1]]
+        for row in re.findall(r"^\| (?:streams|bytes) \|.*$", page, re.M)
+    )
+    for cell, bytes_ in zip(streams[1:], given[1:], strict=True):
+        first, last = int(cell.split(" to ")[0]), int(cell.split(" to ")[-1])
+        for n in (first, last):
+            room = sizes["composite_book"] + n * sizes["composite_stream"]
+            assert int(bytes_) == max(256, 1 << (room - 1).bit_length()), n
+    assert streams[-1].endswith(" to 64")
+
+
 def test_memory_may_not_sleep() -> None:
     """->init is called in softirq too, and its memory is nobody's emergency."""
     text = re.sub(r"\s+", " ", code(modules.sources()["tcp_composite"]))
