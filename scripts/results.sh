@@ -94,8 +94,8 @@ performance() {
 speed() {
 	"$lab" bench $at/bench.toml -o docs/results/lab-speed.json
 	"$lab" bench $at/profile.toml --profile -o docs/results/lab-profile.json
-	"$lab" python tests/bench/trials.py
 	"$lab" bench $at/bench-vm.toml --backend vm -o docs/results/vm-speed.json
+	"$lab" python tests/bench/trials.py
 }
 
 [ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul security performance speed

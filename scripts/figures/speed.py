@@ -204,7 +204,8 @@ def trials() -> str:
     heads = ["µs of processor per packet"]
     for case in cases:
         heads += [f"{rate(case['rate_bps'])}, one flow", "over the first"]
-    return markdown([*heads, "samples"], rows)
+    table = markdown([*heads, "samples"], rows)
+    return f"{table}\n\nMedian, least and most of {data['times']}, in turns; {data['processor']}."
 
 
 def real() -> str:

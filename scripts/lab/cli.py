@@ -232,7 +232,7 @@ def cost(
 ) -> None:
     """Say what an ACK costs in each congestion control: nanoseconds and instructions.
 
-    Takes two minutes.  Instructions need what the vm backend needs.
+    Takes five minutes.  Instructions need what the vm backend needs.
 
     Example: scripts/longfat cost
     """

@@ -116,7 +116,7 @@ def in_time(rounds: int) -> tuple[list[Batch], str]:
                 shutil.copy(module, run)
         shutil.copy(tools.GUEST / "cost.sh", run)
         (run / "run.sh").write_text(f'sh "$1/cost.sh" "$1" {rounds}\n')
-        status = where.boot_alone(run, megabytes=1024, timeout=600)
+        status = where.boot_alone(run, megabytes=1024, timeout=600 + 10 * rounds)
         said = (run / "console").read_text(errors="replace")
         return read(run, f"status {status}: {said}")
 
@@ -146,7 +146,7 @@ def in_instructions(rounds: int) -> tuple[list[Batch], str]:
             kvm=False,
             cpus=1,
             qemu=COUNTING,
-            timeout=1200,
+            timeout=900 + 600 * rounds,
         )
         return read(run, done.stdout)
 

@@ -32,7 +32,9 @@ class Kernel:
     @property
     def key(self) -> str:
         """Names this configuration."""
-        return f"{self.name}-{cache.digest(*self.config)}"
+        other = (self.package, self.suite, self.flags)
+        more = () if other == (PACKAGE, SUITE, "") else other
+        return f"{self.name}-{cache.digest(*self.config, *more)}"
 
 
 # Virtual time; the same with what notices mistakes, many times slower; two processors, for

@@ -8,6 +8,7 @@ programs in others.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -117,10 +118,20 @@ def _report(data: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
-    """Run each scenario once below perf: its packets, and the seconds of each class."""
+def require() -> None:
+    """Raise LabError where perf cannot see what programs and the host's kernel do."""
     if not shutil.which("perf"):
         raise LabError("perf is missing: apt-get install linux-perf")
+    allowed = Path("/proc/sys/kernel/perf_event_paranoid")
+    if os.geteuid() and allowed.exists() and int(allowed.read_text()) > 1:
+        raise LabError(
+            "perf may not look into the kernel: sysctl kernel.perf_event_paranoid=1, or run as root"
+        )
+
+
+def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
+    """Run each scenario once below perf: its packets, and the seconds of each class."""
+    require()
     backend = Profiled()
     backend.prepare(lambda text: None)
     cases = []

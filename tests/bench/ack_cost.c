@@ -4,7 +4,7 @@
  * calls them, on a socket that has no peer.
  *
  * Each algorithm gets a TCP socket of its own, all set up alike: 100 ms, packets of
- * 1448 bytes, a full window, pacing by fq, and a clock that an ACK moves by as much as
+ * 1000 bytes, of which 10^6 are within TCP's largest window, a full window, pacing by fq, and a clock that an ACK moves by as much as
  * it would on that path.  Measured are the ACKs of one round trip, 65536 at most:
  *
  *	slow_start	from the window W up
@@ -72,7 +72,7 @@ static const u32 cost_acked[] = { 1, 2, 8, 64 };
 
 /* The path. */
 static const u32 cost_rtt_us = 100000;
-static const u32 cost_mss = 1448;
+static const u32 cost_mss = 1000;
 
 static const u32 cost_most = 65536;	/* ACKs of a round trip */
 static const u32 cost_warm = 16;	/* ACKs before them, at most */
@@ -371,14 +371,14 @@ static u64 cost_once(struct sock *sk, const struct cost_cell *cell)
 }
 
 /* Ticks of a batch. */
-static u32 cost_run(struct sock *sk, const struct cost_cell *cell)
+static u64 cost_run(struct sock *sk, const struct cost_cell *cell)
 {
 	u64 sum = 0;
 	u32 i;
 
 	for (i = 0; i < cell->times; i++)
 		sum += cost_once(sk, cell);
-	return min_t(u64, sum, U32_MAX);
+	return sum;
 }
 
 static int cost_compare(const void *a, const void *b)
@@ -388,7 +388,7 @@ static int cost_compare(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static void cost_measure(u32 c, u32 *ticks)
+static int cost_measure(u32 c, u32 *ticks)
 {
 	const struct cost_cell *cell = &cost_cells[c];
 	u32 round, i;
@@ -397,9 +397,14 @@ static void cost_measure(u32 c, u32 *ticks)
 		for (i = 0; i < cost_count; i++) {
 			/* Each is the first of a round now and then. */
 			u32 turn = (i + round) % cost_count;
+			u64 took = cost_run(cost_all[turn].sock->sk, cell);
 
-			ticks[turn * rounds + round] =
-				cost_run(cost_all[turn].sock->sk, cell);
+			if (took > U32_MAX) {
+				pr_err("a batch took %llu ticks: this machine stood still, measure again\n",
+				       took);
+				return -ERANGE;
+			}
+			ticks[turn * rounds + round] = took;
 		}
 		cond_resched();
 	}
@@ -412,6 +417,7 @@ static void cost_measure(u32 c, u32 *ticks)
 		out->median = mine[rounds / 2];
 		out->high = mine[rounds - 1 - rounds / 4];
 	}
+	return 0;
 }
 
 /* --- all of it ------------------------------------------------------------- */
@@ -554,8 +560,12 @@ static int __init cost_init(void)
 				sizeof(*cost_results), GFP_KERNEL);
 	if (!ticks || !cost_results)
 		goto fail;
-	for (c = 0; c < cost_cell_count; c++)
-		cost_measure(c, ticks);
+	for (c = 0; c < cost_cell_count; c++) {
+		err = cost_measure(c, ticks);
+		if (err)
+			goto fail;
+	}
+	err = -ENOMEM;
 	if (!proc_create_single("longfat_ack_cost", 0444, NULL, cost_show))
 		goto fail;
 	kvfree(ticks);

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ from rich.console import Console
 
 from lab import plan, profile, runner, scenario, speed
 from lab.backends import Uml, fill
+from lab.errors import LabError
 from lab.scenario import Scenario
 
 
@@ -53,9 +53,12 @@ def test_bench(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("uml")
-@pytest.mark.skipif(not shutil.which("perf"), reason="perf is missing: apt-get install linux-perf")
 def test_profile() -> None:
     """Samples are the processor time of the run, and most of them have a name."""
+    try:
+        profile.require()
+    except LabError as error:
+        pytest.skip(str(error))
     one = bench("1-10mbit").model_copy(update={"duration": 20.0})
     (case,) = profile.profile([one], lambda text: None)["cases"]
     total = sum(case["seconds_of"].values())
