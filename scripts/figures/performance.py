@@ -144,7 +144,7 @@ def stack_measured() -> str:
         path, cases = data["paths"][kind], data[kind]
         parts.append(
             f"{what}: {rate(path['rate_bps'])} x {path['rtt_ms']:g} ms, {path['seconds']:g} s, "
-            f"turns of each: {len(cases[stack.NOTHING]['bytes'])}"
+            f"turns of each: {max(len(case['bytes']) for case in cases.values())}"
         )
         if kind == "real":
             busy = max(share for case in cases.values() for share in case["busy"])

@@ -208,6 +208,25 @@ def trials() -> str:
     return f"{table}\n\nMedian, least and most of {data['times']}, in turns; {data['processor']}."
 
 
+def budget() -> str:
+    """What a goal leaves for a packet, and which parts of it are more than that by themselves."""
+    data = measured("lab-profile")
+    parts = []
+    for (bps, mtu), case in _profiled(data).items():
+        goal = GOALS[bps][mtu]
+        room = 1e6 / (goal * bps / 8 / mtu)
+        taken, names = 0.0, []
+        for name, spent in sorted(profile.per_packet(data, case).items(), key=lambda one: -one[1]):
+            if taken <= room:
+                taken += spent
+                names.append(name)
+        parts.append(
+            f"{goal:g} virtual seconds of {rate(bps)} in one are a packet each {room:.2f} µs. "
+            f"{', '.join(names)} alone take {taken:.2f}."
+        )
+    return "\n".join(parts)
+
+
 def real() -> str:
     """What the vm backend holds."""
     data = measured("vm-speed")
@@ -246,6 +265,7 @@ PARTS = {
         "profile": where,
         "seen": seen,
         "trials": trials,
+        "budget": budget,
         "real": real,
         "highest": highest,
     }
