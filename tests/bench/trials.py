@@ -19,7 +19,7 @@ import tomllib
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -47,11 +47,14 @@ class Trial(BaseModel):
     arguments: list[str] = []
     huge: bool = False
     setup: str = ""
-    two_hosts: bool = False
+    config: str = ""  # a file here, with more of the kernel's configuration
+    bottleneck: Literal["router", "sender", "receiver", "below"] = "router"
 
     def boots(self) -> kernel.Kernel:
         """The lab's, or another one."""
-        return replace(kernel.LAB, package=self.package, suite=self.suite, flags=self.flags)
+        more = (HERE / self.config,) if self.config else ()
+        other = replace(kernel.LAB, package=self.package, suite=self.suite, flags=self.flags)
+        return replace(other, config=(*kernel.LAB.config, *more))
 
 
 class Tried(Uml):
@@ -69,37 +72,71 @@ class Tried(Uml):
         return super().boot(run, seed, arguments=tuple(self.trial.arguments), **options)
 
 
-def two_hosts(made: plan.Plan, one: Scenario) -> plan.Plan:
-    """The network without its router: what the bottleneck does is done where packets leave the
-    sender, the delay where acknowledgments leave the receiver.  TCP there sees the queue."""
+def without_router(made: plan.Plan, one: Scenario, where: str) -> plan.Plan:
+    """The network without its router; the delay is where acknowledgments leave the receiver.
+
+    The bottleneck is at the `sender`, where its packets leave; at the `receiver`, on the way in:
+    what comes from the wire leaves by a pair of devices that both are there; or `below` the
+    sender's own device, which is a macvlan of the one that has the bottleneck.  In the last two
+    the sender is as in the lab.
+    """
     (flow,) = one.flow
-    sender, receiver = "lf-s0", "lf-d"
-    settings = [x for x in made.setup.splitlines() if "sysctl" in x and "net.ipv4.tcp_" in x]
+    sender, receiver, below = "lf-s0", "lf-d", "lf-r"
+    at = {"sender": sender, "receiver": receiver, "below": below}[where]
     lines = ["set -e"]
-    for ns in (sender, receiver):
+    for ns in (sender, receiver, *([below] if where == "below" else [])):
         lines += [f"ip netns add {ns}", f"ip -n {ns} link set lo up"]
-    ends = ((sender, "bottleneck", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
-    lines.append(
-        f"ip link add name bottleneck netns {sender} type veth peer name eth0 netns {receiver}"
-    )
-    for ns, dev, address in ends:
-        lines += [
-            f"ip -n {ns} addr add {address}/24 dev {dev}",
-            f"ip netns exec {ns} ethtool -K {dev} tso off gso off gro off >/dev/null",
-            f"ip -n {ns} link set {dev} mtu {one.link.mtu} txqueuelen 1000 up",
-        ]
-    lines += [f"ns={sender} dev=bottleneck", *plan.bottleneck(one)]
+
+    def up(ns: str, dev: str, address: str = "") -> None:
+        if address:
+            lines.append(f"ip -n {ns} addr add {address}/24 dev {dev}")
+        gso = "on" if (ns, dev) == (sender, "eth0") else "off"
+        lines.append(f"ip netns exec {ns} ethtool -K {dev} tso off gso {gso} gro off >/dev/null")
+        lines.append(f"ip -n {ns} link set {dev} mtu {one.link.mtu} txqueuelen 1000 up")
+
+    def pair(a: str, dev_a: str, b: str, dev_b: str) -> None:
+        lines.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
+
+    if where == "receiver":
+        pair(sender, "eth0", receiver, "port0")
+    else:
+        pair(at, "bottleneck", receiver, "port0")
+    up(receiver, "port0", "10.0.0.2")
+    if where == "sender":
+        up(sender, "bottleneck", "10.0.0.1")
+    else:
+        if where == "below":
+            up(below, "bottleneck")
+            lines.append(
+                f"ip -n {below} link add link bottleneck name eth0 netns {sender} type macvlan"
+            )
+        else:
+            pair(receiver, "bottleneck", receiver, "queued")
+            # What comes out is for whom it was when it came in.
+            port = f"ip netns exec {receiver} cat /sys/class/net/port0/address"
+            lines.append(f'ip -n {receiver} link set queued address "$({port})"')
+            up(receiver, "bottleneck")
+            up(receiver, "queued")
+            lines.append(f"tc -n {receiver} qdisc add dev port0 ingress")
+            lines.append(
+                f"tc -n {receiver} filter add dev port0 ingress protocol ip matchall "
+                f"action mirred egress redirect dev bottleneck"
+            )
+        up(sender, "eth0", "10.0.0.1")
+        lines.append(f"tc -n {sender} qdisc add dev eth0 root fq")
+    lines += [f"ns={at} dev=bottleneck", *plan.bottleneck(one)]
     delay = f"netem delay {flow.rtt * 1e6:.3f}us limit 10000000"
-    lines.append(f"tc -n {receiver} qdisc add dev eth0 root {delay}")
-    traffic = made.traffic.replace("queue lf-r bottleneck", f"queue {sender} bottleneck")
-    return replace(made, setup="\n".join([*lines, *settings]) + "\n", traffic=traffic)
+    lines.append(f"tc -n {receiver} qdisc add dev port0 root {delay}")
+    ours = [x for x in made.setup.splitlines() if "sysctl" in x and "net.ipv4.tcp_" in x]
+    traffic = made.traffic.replace("queue lf-r bottleneck", f"queue {at} bottleneck")
+    return replace(made, setup="\n".join([*lines, *ours]) + "\n", traffic=traffic)
 
 
 def once(backend: Tried, one: Scenario) -> Json:
     """Processor seconds of a run, the packets through its bottleneck, what its samples are."""
     made = plan.make(one, one.seeds[0], prefix="lf", seeded=True)
-    if backend.trial.two_hosts:
-        made = two_hosts(made, one)
+    if backend.trial.bottleneck != "router":
+        made = without_router(made, one, backend.trial.bottleneck)
     made = replace(made, setup=made.setup + backend.trial.setup + "\n")
     with runner.run_directory() as run:
         fill(run, made, one, backend)

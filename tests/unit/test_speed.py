@@ -130,6 +130,15 @@ def test_what_was_tried() -> None:
     assert page.tried({"cases": [boot, one]}, trial, one) == [100.0, 200.0]
 
 
+def test_what_the_page_says_of_the_trials() -> None:
+    """Nothing but fewer hops gives more than a tenth, huge pages and GRO less than nothing."""
+    data = page.measured("lab-trials")
+    over = {one["name"]: page.over_the_first(data, one) for one in data["trials"]}
+    assert max(over.pop("two-hosts")) < 0.6
+    assert all(min(found) > 0.9 for found in over.values())
+    assert min(over["huge-pages"]) > 1 and min(over["gro"]) > 1
+
+
 def test_how_much_runs_differ() -> None:
     """Half of the range over the median, of the case where that is most."""
     boot = case(12_000_000, [], cpu_s=[1.0], seconds=0.1, packets=1)

@@ -31,7 +31,7 @@ def test_the_first_is_the_lab_as_it_is() -> None:
 def test_another_kernel_has_another_name() -> None:
     """By which the cache knows it."""
     made = {one.boots() for one in every().values()}
-    assert len({one.key for one in made}) == len(made) == 4
+    assert len({one.key for one in made}) == len(made) == 5
     assert all("/" not in one.key and " " not in one.key for one in made)
 
 
@@ -40,16 +40,25 @@ def test_what_no_trial_has() -> None:
         trials.Trial.model_validate({"about": "a", "hugh": True})
 
 
-def test_no_router() -> None:
-    """Two namespaces, the bottleneck at the sender, the delay at the receiver."""
+@pytest.mark.parametrize(
+    ("where", "at", "spaces"),
+    [
+        ("sender", "lf-s0", ["lf-s0", "lf-d"]),
+        ("receiver", "lf-d", ["lf-s0", "lf-d"]),
+        ("below", "lf-r", ["lf-s0", "lf-d", "lf-r"]),
+    ],
+)
+def test_no_router(where: str, at: str, spaces: list[str]) -> None:
+    """The bottleneck is at one place, the delay at the receiver; nothing is forwarded."""
     one = scenario.load(trials.FILE)[1]
-    made = trials.two_hosts(plan.make(one, 1, prefix="lf", seeded=True), one)
+    made = trials.without_router(plan.make(one, 1, prefix="lf", seeded=True), one, where)
     lines = made.setup.splitlines()
-    assert [x.split()[3] for x in lines if x.startswith("ip netns add")] == ["lf-s0", "lf-d"]
-    assert "lf-r" not in made.setup + made.traffic
-    at = lines.index("ns=lf-s0 dev=bottleneck")
-    assert lines[at + 1 : at + 1 + len(plan.bottleneck(one))] == plan.bottleneck(one)
+    assert [x.split()[3] for x in lines if x.startswith("ip netns add")] == spaces
+    assert "ip_forward" not in made.setup and " route " not in made.setup
+    begin = lines.index(f"ns={at} dev=bottleneck")
+    assert lines[begin + 1 : begin + 1 + len(plan.bottleneck(one))] == plan.bottleneck(one)
     delay = "root netem delay 100000.000us limit 10000000"
-    assert f"tc -n lf-d qdisc add dev eth0 {delay}" in lines
-    assert "queue lf-s0 bottleneck" in made.traffic
+    assert f"tc -n lf-d qdisc add dev port0 {delay}" in lines
+    assert f"queue {at} bottleneck" in made.traffic
     assert sum("net.ipv4.tcp_wmem" in x for x in lines) == 2
+    assert sum(" root fq" in x for x in lines) == (where != "sender")
