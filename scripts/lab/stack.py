@@ -28,15 +28,17 @@ BURSTS, BURST = "cubic, bursts of 3", 3
 KINDS = ("counted", "real")
 
 # /proc/timer_list has idle time to the nanosecond.  Files of the host are another machine's work,
-# and while the guest waits for one, a clock that jumps when it is idle runs away.
-_MAIN = """for cc in {in_tree}; do modprobe -q "tcp_$cc"; done
+# and while the guest waits for one, a clock that jumps when it is idle runs away: so what runs
+# between two readings is in memory, or the shell's own.
+_MAIN = r"""for cc in {in_tree}; do modprobe -q "tcp_$cc"; done
 unset LFGEN_PROGRESS
 mkdir turns
 cp bin/lfgen /tmp
-# Once, so that what programs are made of has come from the host.
-cp "traffic-{nothing}" /tmp/plan
-cat /proc/timer_list >/tmp/before
-/tmp/lfgen /tmp/plan >/tmp/samples 2>&1 || {{ cp /tmp/samples .; exit 1; }}
+timers() {{
+	while IFS= read -r line; do
+		printf '%s\n' "$line"
+	done </proc/timer_list
+}}
 for turn in {turns}; do
 	for cc in {names}; do
 		cp "traffic$cc" /tmp/plan
@@ -44,9 +46,9 @@ for turn in {turns}; do
 		[ "$cc" != "{bursts}" ] || segs={burst}
 		ip -n lf-s0 link set eth0 gso_max_segs "$segs" || exit 1
 		sleep 0.5
-		cat /proc/timer_list >/tmp/before
+		timers >/tmp/before
 		/tmp/lfgen /tmp/plan >/tmp/samples 2>&1 || {{ cp /tmp/samples .; exit 1; }}
-		cat /proc/timer_list >/tmp/after
+		timers >/tmp/after
 		for file in before samples after; do cp /tmp/$file "turns/$turn$cc.$file"; done
 		echo "$turn: $cc"
 	done
@@ -116,7 +118,6 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
             in_tree=" ".join(sorted(modules.IN_TREE - {"reno"})),
             turns=" ".join(map(str, range(turns))),
             names=" ".join(shlex.quote(f"-{name}") for name in names),
-            nothing=NOTHING,
             bursts=f"-{BURSTS}",
             burst=BURST,
         )
