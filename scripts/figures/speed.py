@@ -192,9 +192,7 @@ def over_the_first(data: Json, trial: Json) -> list[float]:
     """What a packet takes in this trial over what it does in the lab as it is, each case."""
     cases = [one for one in data["cases"] if one["seconds"] >= 1]
     first = data["trials"][0]
-    return [
-        median(tried(data, trial, case)) / median(tried(data, first, case)) for case in cases
-    ]
+    return [median(tried(data, trial, case)) / median(tried(data, first, case)) for case in cases]
 
 
 def trials() -> str:

@@ -28,7 +28,9 @@ def seen() -> str:
         counts = [one["total"].get(key) for one in runs.values()]
         shown = ["" if n is None else f"{n:,}" for n in counts]
         rows.append([key.replace("_", " "), *shown])
-    for name in sorted({name.partition("-")[0] for one in runs.values() for name in one["sources"]}):
+    for name in sorted(
+        {name.partition("-")[0] for one in runs.values() for name in one["sources"]}
+    ):
         rows.append([f"source of {name}", *(one["sources"][name] for one in runs.values())])
     return markdown(["", *runs], rows)
 

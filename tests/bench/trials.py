@@ -47,14 +47,11 @@ class Trial(BaseModel):
     arguments: list[str] = []
     huge: bool = False
     setup: str = ""
-    config: str = ""  # a file here, with more of the kernel's configuration
-    bottleneck: Literal["router", "sender", "receiver", "below"] = "router"
+    bottleneck: Literal["router", "sender", "receiver"] = "router"
 
     def boots(self) -> kernel.Kernel:
         """The lab's, or another one."""
-        more = (HERE / self.config,) if self.config else ()
-        other = replace(kernel.LAB, package=self.package, suite=self.suite, flags=self.flags)
-        return replace(other, config=(*kernel.LAB.config, *more))
+        return replace(kernel.LAB, package=self.package, suite=self.suite, flags=self.flags)
 
 
 class Tried(Uml):
@@ -75,54 +72,40 @@ class Tried(Uml):
 def without_router(made: plan.Plan, one: Scenario, where: str) -> plan.Plan:
     """The network without its router; the delay is where acknowledgments leave the receiver.
 
-    The bottleneck is at the `sender`, where its packets leave; at the `receiver`, on the way in:
-    what comes from the wire leaves by a pair of devices that both are there; or `below` the
-    sender's own device, which is a macvlan of the one that has the bottleneck.  In the last two
-    the sender is as in the lab.
+    The bottleneck is at the `sender`, where its packets leave; or at the `receiver`, on the way
+    in: what comes from the wire leaves by a pair of devices that both are there.  Then the sender
+    is as in the lab.
     """
     (flow,) = one.flow
-    sender, receiver, below = "lf-s0", "lf-d", "lf-r"
-    at = {"sender": sender, "receiver": receiver, "below": below}[where]
+    sender, receiver = "lf-s0", "lf-d"
+    at = {"sender": sender, "receiver": receiver}[where]
     lines = ["set -e"]
-    for ns in (sender, receiver, *([below] if where == "below" else [])):
+    for ns in (sender, receiver):
         lines += [f"ip netns add {ns}", f"ip -n {ns} link set lo up"]
-
-    def up(ns: str, dev: str, address: str = "") -> None:
-        if address:
-            lines.append(f"ip -n {ns} addr add {address}/24 dev {dev}")
-        gso = "on" if (ns, dev) == (sender, "eth0") else "off"
-        lines.append(f"ip netns exec {ns} ethtool -K {dev} tso off gso {gso} gro off >/dev/null")
-        lines.append(f"ip -n {ns} link set {dev} mtu {one.link.mtu} txqueuelen 1000 up")
 
     def pair(a: str, dev_a: str, b: str, dev_b: str) -> None:
         lines.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
+        for ns, dev in ((a, dev_a), (b, dev_b)):
+            gso = "on" if (ns, dev) == (sender, "eth0") else "off"
+            lines.append(
+                f"ip netns exec {ns} ethtool -K {dev} tso off gso {gso} gro off >/dev/null"
+            )
+            lines.append(f"ip -n {ns} link set {dev} mtu {one.link.mtu} txqueuelen 1000 up")
 
+    outside = "bottleneck" if where == "sender" else "eth0"
+    pair(sender, outside, receiver, "port0")
+    lines.append(f"ip -n {sender} addr add 10.0.0.1/24 dev {outside}")
+    lines.append(f"ip -n {receiver} addr add 10.0.0.2/24 dev port0")
     if where == "receiver":
-        pair(sender, "eth0", receiver, "port0")
-    else:
-        pair(at, "bottleneck", receiver, "port0")
-    up(receiver, "port0", "10.0.0.2")
-    if where == "sender":
-        up(sender, "bottleneck", "10.0.0.1")
-    else:
-        if where == "below":
-            up(below, "bottleneck")
-            lines.append(
-                f"ip -n {below} link add link bottleneck name eth0 netns {sender} type macvlan"
-            )
-        else:
-            pair(receiver, "bottleneck", receiver, "queued")
-            # What comes out is for whom it was when it came in.
-            port = f"ip netns exec {receiver} cat /sys/class/net/port0/address"
-            lines.append(f'ip -n {receiver} link set queued address "$({port})"')
-            up(receiver, "bottleneck")
-            up(receiver, "queued")
-            lines.append(f"tc -n {receiver} qdisc add dev port0 ingress")
-            lines.append(
-                f"tc -n {receiver} filter add dev port0 ingress protocol ip matchall "
-                f"action mirred egress redirect dev bottleneck"
-            )
-        up(sender, "eth0", "10.0.0.1")
+        pair(receiver, "bottleneck", receiver, "queued")
+        # What comes out is for whom it was when it came in.
+        port = f"ip netns exec {receiver} cat /sys/class/net/port0/address"
+        lines.append(f'ip -n {receiver} link set queued address "$({port})"')
+        lines.append(f"tc -n {receiver} qdisc add dev port0 ingress")
+        lines.append(
+            f"tc -n {receiver} filter add dev port0 ingress protocol ip matchall "
+            f"action mirred egress redirect dev bottleneck"
+        )
         lines.append(f"tc -n {sender} qdisc add dev eth0 root fq")
     lines += [f"ns={at} dev=bottleneck", *plan.bottleneck(one)]
     delay = f"netem delay {flow.rtt * 1e6:.3f}us limit 10000000"
@@ -142,6 +125,8 @@ def once(backend: Tried, one: Scenario) -> Json:
         fill(run, made, one, backend)
         before = speed.children()
         backend.execute(run, one, one.seeds[0], timeout=3600)
+        if (run / "error").exists():
+            raise LabError((run / "error").read_text())
         return {
             "cpu_s": round(speed.children() - before, 3),
             "packets": read_samples(run / "samples")["q"][-1][4],

@@ -154,7 +154,9 @@ def test_the_page_says_what_was_measured(part: str) -> None:
     found = re.search(rf"<!-- begin {part} -->\n(.*?)\n<!-- end {part} -->", text, re.S)
     assert found
     others = {"real": "vm-speed", "highest": "vm-speed", "trials": "lab-trials"}
-    name = (others | dict.fromkeys(("profile", "seen", "budget"), "lab-profile")).get(part, "lab-speed")
+    name = (others | dict.fromkeys(("profile", "seen", "budget"), "lab-profile")).get(
+        part, "lab-speed"
+    )
     if (RESULTS / f"{name}.json").exists():
         assert found[1] == page.PARTS["docs/speed.md"][part]()
     else:
