@@ -510,16 +510,19 @@ def test_composite_costs_the_same_for_all_n() -> None:
 
 
 def test_carrying_a_byte() -> None:
-    """Ours take what Cubic does, but for Composite, whose ACKs are a small part of its excess."""
+    """Ours take what Cubic does, but for Composite, whose bursts are it: Cubic in bursts of three
+    takes as much more.  Its ACKs are a small part."""
     data = performance.carrying()
     acks = performance.costs()["instructions"]
     cubic = median(stack.per_byte(data["counted"], "cubic"))
     for cc in data["modules"]:
         ratio = median(stack.per_byte(data["counted"], cc)) / cubic
         if cc.startswith("composite"):
-            assert 1.07 < ratio < 1.18, cc
+            assert 1.07 < ratio < 1.185, cc
         else:
-            assert ratio == pytest.approx(1, abs=0.03), cc
+            assert ratio == pytest.approx(1, abs=0.04), cc
+    bursts = median(stack.per_byte(data["counted"], stack.BURSTS)) / cubic
+    assert median(stack.per_byte(data["counted"], "composite-16")) / cubic < bursts < 1.12
     for cc in (f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)):
         more = acks[cc]["avoidance 100 2"] - acks["cubic"]["avoidance 100 2"]
         assert more / (2 * 1448) < 0.02 * cubic, cc
