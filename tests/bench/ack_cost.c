@@ -4,8 +4,9 @@
  * calls them, on a socket that has no peer.
  *
  * Each algorithm gets a TCP socket of its own, all set up alike: 100 ms, packets of
- * 1000 bytes, of which 10^6 are within TCP's largest window, a full window, pacing by fq, and a clock that an ACK moves by as much as
- * it would on that path.  Measured are the ACKs of one round trip, 65536 at most:
+ * 1000 bytes, of which 10^6 are within TCP's largest window, a full window, pacing by
+ * fq, and a clock that an ACK moves by as much as it would on that path.
+ * Measured are the ACKs of one round trip, 65536 at most:
  *
  *	slow_start	from the window W up
  *	avoidance	ssthresh is W
