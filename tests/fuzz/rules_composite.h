@@ -5,6 +5,7 @@ static void rules_check(struct sender *s)
 	struct composite *ca = inet_csk_ca(sock_of(s));
 	u32 sum = 0, slow = 0, i;
 
+	require(!ca->n || !!ca->book == (ca->n > 1), "%u streams", ca->n);
 	for (i = 0; i < ca->n; i++) {
 		const struct composite_stream *stream = composite_stream(ca, i);
 
@@ -15,7 +16,6 @@ static void rules_check(struct sender *s)
 	}
 	require(ca->sum == sum, "%u, streams have %u", ca->sum, sum);
 	require(ca->slow == slow, "%u, streams %u", ca->slow, slow);
-	require(!ca->n || !!ca->book == (ca->n > 1), "%u streams", ca->n);
 }
 
 static void rules_ssthresh(struct sender *s, u32 w, u32 cwnd)
