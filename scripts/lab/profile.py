@@ -127,6 +127,10 @@ def require() -> None:
         raise LabError(
             "perf may not look into the kernel: sysctl kernel.perf_event_paranoid=1, or run as root"
         )
+    probe = ["perf", "record", "-q", "-e", "cpu-clock", "-o", "/dev/null", "--", "true"]
+    done = subprocess.run(probe, capture_output=True, text=True, errors="replace")
+    if done.returncode:
+        raise LabError(f"perf does not work here ({' '.join(probe)}): {done.stderr.strip()}")
 
 
 def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
