@@ -64,7 +64,7 @@ SMP_DEFECTS = {
 
 def defects() -> bool:
     """Every defect is committed once: the kernel has to say so, in words that fail a run."""
-    return committed(Uml(sanitizers=True), kernel.SANITIZERS, DEFECTS, _SCAN)
+    return committed(Uml(kernel.SANITIZERS), kernel.SANITIZERS, DEFECTS, _SCAN)
 
 
 def smp_defects() -> bool:
@@ -142,7 +142,7 @@ def mix() -> bool:
     """The first seeds of `make stress`, each for a short while."""
     duration, runs = CHAOS
     one = chaos.load(modules.ROOT / "tests/stress/chaos.toml")
-    where = Uml(sanitizers=True)
+    where = Uml(kernel.SANITIZERS)
     where.prepare(lambda _: None)
     total, failed = chaos.many(
         one.model_copy(update={"duration": duration}),

@@ -52,9 +52,7 @@ def virtual() -> str:
     """What a packet takes, and how fast virtual time goes."""
     data = measured("lab-speed")
     rows = []
-    for case in data["cases"]:
-        if case["seconds"] < 1:
-            continue
+    for case in speed.sending(data):
         packet = speed.per_packet(data, case)
         rows.append(
             [
@@ -77,8 +75,7 @@ def _over(data: Json, numerator: Json, denominator: Json) -> list[float]:
     differs and is `denominator`."""
     cost: dict[tuple[int, int, int], float] = {
         (one["rate_bps"], one["mtu"], one["flows"]): median(speed.per_packet(data, one))
-        for one in data["cases"]
-        if one["seconds"] >= 1
+        for one in speed.sending(data)
     }
     names = ("rate_bps", "mtu", "flows")
     found = []
@@ -103,7 +100,7 @@ def of_rate(data: Json) -> list[float]:
 
 def differ(data: Json) -> float:
     """How far runs of one case are apart: half of the range over the median, at most."""
-    runs = [speed.per_packet(data, one) for one in data["cases"] if one["seconds"] >= 1]
+    runs = [speed.per_packet(data, one) for one in speed.sending(data)]
     return max((max(each) - min(each)) / 2 / median(each) for each in runs)
 
 
@@ -126,9 +123,9 @@ def goals() -> str:
     """How far the lab is from them."""
     data = measured("lab-speed")
     parts = []
-    for case in data["cases"]:
+    for case in speed.sending(data):
         goal = GOALS.get(case["rate_bps"], {}).get(case["mtu"])
-        if goal and case["flows"] == 1 and case["seconds"] >= 1:
+        if goal and case["flows"] == 1:
             pace = speed.pace(data, case)
             parts.append(
                 f"{rate(case['rate_bps'])} with an MTU of {case['mtu']}: {pace:.2f} of {goal:g}, "
@@ -147,7 +144,7 @@ PROFILED = ((10**9, 1500), (10**10, 1500))
 
 
 def _profiled(data: Json) -> dict[tuple[int, int], Json]:
-    cases = {(one["rate_bps"], one["mtu"]): one for one in data["cases"] if one["seconds"] >= 1}
+    cases = {(one["rate_bps"], one["mtu"]): one for one in speed.sending(data)}
     return {path: cases[path] for path in PROFILED}
 
 
@@ -182,15 +179,15 @@ def where() -> str:
 def tried(data: Json, trial: Json, case: Json) -> list[float]:
     """Microseconds of processor time for each packet, turn by turn, without the median of what
     this trial takes to begin."""
-    idle = next(one["name"] for one in data["cases"] if one["seconds"] < 1)
-    start = median(trial[idle]["cpu_s"])
+    boot = speed.starting(data)
+    start = median(trial[boot["name"]]["cpu_s"]) if boot else 0.0
     of = trial[case["name"]]
     return [(cpu - start) / of["packets"] * 1e6 for cpu in of["cpu_s"]]
 
 
 def over_the_first(data: Json, trial: Json) -> list[float]:
     """What a packet takes in this trial over what it does in the lab as it is, each case."""
-    cases = [one for one in data["cases"] if one["seconds"] >= 1]
+    cases = speed.sending(data)
     first = data["trials"][0]
     return [median(tried(data, trial, case)) / median(tried(data, first, case)) for case in cases]
 
@@ -198,7 +195,7 @@ def over_the_first(data: Json, trial: Json) -> list[float]:
 def trials() -> str:
     """What was tried to make it faster."""
     data = measured("lab-trials")
-    cases = [one for one in data["cases"] if one["seconds"] >= 1]
+    cases = speed.sending(data)
     first = data["trials"][0]
     rows = []
     for trial in data["trials"]:

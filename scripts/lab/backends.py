@@ -116,10 +116,10 @@ class Uml(Backend):
     slowness = 1
     rarer = 1
 
-    def __init__(self, *, sanitizers: bool = False, what: kernel.Kernel | None = None) -> None:
+    def __init__(self, what: kernel.Kernel = kernel.LAB) -> None:
         super().__init__()
-        self.sanitizers = sanitizers
-        self._what = what or (kernel.SANITIZERS if sanitizers else kernel.LAB)
+        self.sanitizers = what == kernel.SANITIZERS
+        self._what = what
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()

@@ -435,7 +435,7 @@ def stress(
     if smp and not sanitizers:
         raise LabError("--smp is a kernel with sanitizers of its own: leave out --no-sanitizers")
     how = " --smp" if smp else "" if sanitizers else " --no-sanitizers"
-    where = Smp() if smp else Uml(sanitizers=sanitizers)
+    where = Smp() if smp else Uml(kernel.SANITIZERS if sanitizers else kernel.LAB)
     _prepare(where)
     begun = time.monotonic()
     with runner.terminable():
@@ -479,7 +479,7 @@ def kunit(
     Example: scripts/longfat kunit
     """
     what = kernel.SANITIZERS if sanitizers else kernel.LAB
-    where = Uml(sanitizers=sanitizers)
+    where = Uml(what)
     _prepare(where)
     with runner.run_directory() as scratch, runner.terminable():
         for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):

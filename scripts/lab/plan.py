@@ -108,6 +108,23 @@ def _impairment(scenario: Scenario, seed: int, *, seeded: bool) -> str:
     return f"tc -n $ns qdisc add dev $dev root netem {' '.join(parts)}"
 
 
+def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[str]:
+    """Commands for two devices that are one wire, each (namespace, device, address or "").
+
+    Batched packets would be counted as one by a buffer in packets; the first end may batch if
+    `batches`, and cuts them up before they reach the wire.
+    """
+    (a, dev_a, _), (b, dev_b, _) = ends
+    out = [f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"]
+    for ns, dev, address in ends:
+        offload = "on" if batches and (ns, dev) == (a, dev_a) else "off"
+        if address:
+            out.append(f"ip -n {ns} addr add {address}/24 dev {dev}")
+        out.append(f"ip netns exec {ns} ethtool -K {dev} tso off gso {offload} gro off >/dev/null")
+        out.append(f"ip -n {ns} link set {dev} mtu {mtu} txqueuelen 1000 up")
+    return out
+
+
 def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     """The plan of one run.
 
@@ -126,17 +143,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     limit = _buffers(scenario)
     out: list[str] = ["set -e"]
 
-    def pair(a: str, dev_a: str, addr_a: str, b: str, dev_b: str, addr_b: str) -> None:
-        out.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
-        for ns, dev, addr in ((a, dev_a, addr_a), (b, dev_b, addr_b)):
-            # Batched packets would be counted as one by a buffer in packets; a
-            # sender may batch, it cuts them up before they reach the wire.
-            offload = "on" if scenario.host.offload and ns in senders else "off"
-            out.append(f"ip -n {ns} addr add {addr}/24 dev {dev}")
-            out.append(
-                f"ip netns exec {ns} ethtool -K {dev} tso off gso {offload} gro off >/dev/null"
-            )
-            out.append(f"ip -n {ns} link set {dev} mtu {link.mtu} txqueuelen 1000 up")
+    def pair(*ends: tuple[str, str, str]) -> None:
+        batches = scenario.host.offload and ends[0][0] in senders
+        out.extend(veth(*ends, mtu=link.mtu, batches=batches))
 
     for ns in spaces:
         out.append(f"ip netns add {ns}")
@@ -144,14 +153,14 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
     # The behind-the-bottleneck side first: 10.0.0.0/24 is the receiver's.
     if link.impaired:
-        pair(router, "bottleneck", "10.0.1.1", wan, "west", "10.0.1.2")
-        pair(wan, "east", "10.0.0.1", receiver, "eth0", "10.0.0.2")
+        pair((router, "bottleneck", "10.0.1.1"), (wan, "west", "10.0.1.2"))
+        pair((wan, "east", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
         out.append(f"ip -n {router} route add 10.0.0.0/24 via 10.0.1.2")
         out.append(f"ip -n {wan} route add default via 10.0.1.1")
         out.append(f"ns={wan} dev=east")
         out.append(_impairment(scenario, seed, seeded=seeded))
     else:
-        pair(router, "bottleneck", "10.0.0.1", receiver, "eth0", "10.0.0.2")
+        pair((router, "bottleneck", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
     out.append(f"ip -n {receiver} route add default via 10.0.0.1")
     if scenario.host.gro:
         # What arrives is held for so long and handed to TCP as one packet, as a busy
@@ -164,7 +173,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     out.append(f"ns={router} dev=bottleneck")
     out += bottleneck(scenario)
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
-        pair(ns, "eth0", f"10.1.{i}.2", router, f"port{i}", f"10.1.{i}.1")
+        pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
         out.append(f"ns={ns} dev=eth0")
         out += _sender(scenario, group)

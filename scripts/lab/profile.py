@@ -15,8 +15,8 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-from . import plan, result, runner, speed
-from .backends import Uml, fill
+from . import plan, runner, speed
+from .backends import Uml
 from .cost import processor
 from .errors import LabError
 from .result import Json
@@ -141,11 +141,9 @@ def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
     cases = []
     for one in scenarios:
         with runner.run_directory() as run:
-            fill(run, plan.make(one, one.seeds[0], prefix="lf", seeded=True), one, backend)
-            before = speed.children()
-            backend.execute(run, one, one.seeds[0], timeout=3600)
-            case = speed.describe(one) | {"cpu_s": round(speed.children() - before, 2)}
-            case["packets"] = result.read_samples(run / "samples")["q"][-1][4]
+            made = plan.make(one, one.seeds[0], prefix="lf", seeded=True)
+            cpu, packets = speed.spent(backend, run, made, one)
+            case = speed.describe(one) | {"cpu_s": round(cpu, 2), "packets": packets}
             case["seconds_of"] = classify(_report(run / "perf.data"))
             release = (run / "kernel").read_text().strip()
         cases.append(case)
@@ -155,9 +153,8 @@ def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
 
 def per_packet(data: Json, case: Json) -> dict[str, float]:
     """Class -> microseconds for each packet, without those of a run that sends nothing."""
-    idle: dict[str, float] = next(
-        (one["seconds_of"] for one in data["cases"] if one["seconds"] < 1), {}
-    )
+    found = speed.starting(data)
+    idle: dict[str, float] = found["seconds_of"] if found else {}
     return {
         name: (seconds - idle.get(name, 0.0)) / case["packets"] * 1e6
         for name, seconds in case["seconds_of"].items()

@@ -46,6 +46,19 @@ def children() -> float:
     return used.ru_utime + used.ru_stime
 
 
+def spent(backend: Uml, run: Path, made: plan.Plan, one: Scenario) -> tuple[float, int]:
+    """Carry out a scenario by this plan of it in the empty directory `run`: processor seconds,
+    from the boot of its kernel to its end, and packets through the bottleneck; LabError if it
+    failed there."""
+    fill(run, made, one, backend)
+    before = children()
+    backend.execute(run, one, one.seeds[0], timeout=3600)
+    after = children()
+    if (run / "error").exists():
+        raise LabError(f"{one.name}: {(run / 'error').read_text().strip()}")
+    return after - before, result.read_samples(run / "samples")["q"][-1][4]
+
+
 def virtual(
     scenarios: list[Scenario], repeat: int, console: Console, say: Callable[[str], None]
 ) -> Json:
@@ -76,11 +89,20 @@ def virtual(
     return {"processor": processor(), "kernel": release, "cases": list(cases.values())}
 
 
+def sending(data: Json) -> list[Json]:
+    """The cases that send; another is over before it does."""
+    return [case for case in data["cases"] if case["seconds"] >= 1]
+
+
+def starting(data: Json) -> Json | None:
+    """The case that is over before it sends: the boot of its kernel, the making of its network."""
+    return next((case for case in data["cases"] if case["seconds"] < 1), None)
+
+
 def idle(data: Json) -> float:
-    """Processor seconds of a run that is over before it sends anything: the boot of its kernel,
-    the making of its network; 0 if none was measured."""
-    found = [case for case in data["cases"] if case["seconds"] < 1]
-    return median(found[0]["cpu_s"]) if found else 0.0
+    """Processor seconds of a run that sends nothing; 0 if none was measured."""
+    found = starting(data)
+    return median(found["cpu_s"]) if found else 0.0
 
 
 def per_packet(data: Json, case: Json) -> list[float]:

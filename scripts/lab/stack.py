@@ -124,7 +124,8 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
         fill(run, plan.make(one, 1, prefix="lf", seeded=False), one, backend, main=main)
         for name in names:
             (flow,) = one.flow
-            limit: Json = {"bytes": 1} if name == NOTHING else {"cc": name.partition(",")[0]}
+            special: Json = {NOTHING: {"bytes": 1}, BURSTS: {"cc": "cubic"}}
+            limit = special.get(name, {"cc": name})
             this = one.model_copy(update={"flow": [flow.model_copy(update=limit)]})
             made = plan.make(this, 1, prefix="lf", seeded=False)
             (run / f"traffic-{name}").write_text(made.traffic)

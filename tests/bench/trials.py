@@ -24,10 +24,10 @@ from typing import Any, Literal
 from pydantic import BaseModel, ConfigDict
 
 from lab import kernel, modules, plan, runner, scenario, speed
-from lab.backends import Uml, fill
+from lab.backends import Uml
 from lab.cost import processor
 from lab.errors import LabError
-from lab.result import Json, read_samples
+from lab.result import Json
 from lab.scenario import Scenario
 
 HERE = Path(__file__).parent
@@ -58,7 +58,7 @@ class Tried(Uml):
     """The virtual-time kernel of a trial."""
 
     def __init__(self, trial: Trial, huge: Path) -> None:
-        super().__init__(what=trial.boots())
+        super().__init__(trial.boots())
         self.trial = trial
         self._huge = huge
 
@@ -83,21 +83,12 @@ def without_router(made: plan.Plan, one: Scenario, where: str) -> plan.Plan:
     for ns in (sender, receiver):
         lines += [f"ip netns add {ns}", f"ip -n {ns} link set lo up"]
 
-    def pair(a: str, dev_a: str, b: str, dev_b: str) -> None:
-        lines.append(f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}")
-        for ns, dev in ((a, dev_a), (b, dev_b)):
-            gso = "on" if (ns, dev) == (sender, "eth0") else "off"
-            lines.append(
-                f"ip netns exec {ns} ethtool -K {dev} tso off gso {gso} gro off >/dev/null"
-            )
-            lines.append(f"ip -n {ns} link set {dev} mtu {one.link.mtu} txqueuelen 1000 up")
-
-    outside = "bottleneck" if where == "sender" else "eth0"
-    pair(sender, outside, receiver, "port0")
-    lines.append(f"ip -n {sender} addr add 10.0.0.1/24 dev {outside}")
-    lines.append(f"ip -n {receiver} addr add 10.0.0.2/24 dev port0")
-    if where == "receiver":
-        pair(receiver, "bottleneck", receiver, "queued")
+    wire = (sender, "bottleneck" if where == "sender" else "eth0", "10.0.0.1")
+    inside = where == "receiver"
+    lines += plan.veth(wire, (receiver, "port0", "10.0.0.2"), mtu=one.link.mtu, batches=inside)
+    if inside:
+        ends = (receiver, "bottleneck", ""), (receiver, "queued", "")
+        lines += plan.veth(*ends, mtu=one.link.mtu)
         # What comes out is for whom it was when it came in.
         port = f"ip netns exec {receiver} cat /sys/class/net/port0/address"
         lines.append(f'ip -n {receiver} link set queued address "$({port})"')
@@ -122,14 +113,10 @@ def once(backend: Tried, one: Scenario) -> Json:
         made = without_router(made, one, backend.trial.bottleneck)
     made = replace(made, setup=made.setup + backend.trial.setup + "\n")
     with runner.run_directory() as run:
-        fill(run, made, one, backend)
-        before = speed.children()
-        backend.execute(run, one, one.seeds[0], timeout=3600)
-        if (run / "error").exists():
-            raise LabError((run / "error").read_text())
+        cpu, packets = speed.spent(backend, run, made, one)
         return {
-            "cpu_s": round(speed.children() - before, 3),
-            "packets": read_samples(run / "samples")["q"][-1][4],
+            "cpu_s": round(cpu, 3),
+            "packets": packets,
             "samples": hashlib.sha256((run / "samples").read_bytes()).hexdigest()[:12],
             "kernel": (run / "kernel").read_text().strip(),
         }

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from lab import chaos, modules
+from lab import chaos, kernel, modules
 from lab.backends import Uml
 
 STREAM = 7  # of seed 5: more than 20000 bytes, and it comes to its end
@@ -32,7 +32,7 @@ def test_a_seed_repeats(uml: Uml, tmp_path: Path) -> None:
 
 def test_nothing_leaks(tmp_path: Path) -> None:
     """Where the kernel looks for memory that nothing points to."""
-    uml = Uml(sanitizers=True)
+    uml = Uml(kernel.SANITIZERS)
     uml.prepare(lambda _: None)
     counters, wrong = run(uml, tmp_path / "kept", duration=1.0)
     assert counters["switches"] and not wrong

@@ -517,10 +517,14 @@ def test_carrying_a_byte() -> None:
     cubic = median(stack.per_byte(data["counted"], "cubic"))
     for cc in data["modules"]:
         ratio = median(stack.per_byte(data["counted"], cc)) / cubic
-        if cc.startswith("composite"):
-            assert 1.07 < ratio < 1.185, cc
+        if cc == "composite-64":
+            assert ratio == pytest.approx(1.18, abs=0.005)
+        elif cc.startswith("composite"):
+            assert 1.07 < ratio < 1.12, cc
+        elif cc == "sabul":
+            assert 0.96 < ratio < 1, cc
         else:
-            assert ratio == pytest.approx(1, abs=0.04), cc
+            assert ratio == pytest.approx(1, abs=0.01), cc
     bursts = median(stack.per_byte(data["counted"], stack.BURSTS)) / cubic
     assert median(stack.per_byte(data["counted"], "composite-16")) / cubic < bursts < 1.12
     for cc in (f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)):
