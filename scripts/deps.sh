@@ -1,17 +1,21 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deps.sh [check|stress]: install the Debian packages that the lab (and with "check" its
-# tests and measurements, with "stress" also `make stress`) need and that are missing.
+# deps.sh [vm|check|stress]: install the Debian packages that the lab (with "vm" also what
+# runs in real time, with "check" its tests and measurements, with "stress" also `make
+# stress`) need and that are missing.
 # Says what before it does it.
 set -eu
 
 packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev
 	make perl procps python3-venv util-linux xz-utils"
 case ${1:-} in
+vm | check | stress) packages="$packages file mmdebstrap qemu-system-x86" ;;
+esac
+case ${1:-} in
 check | stress)
-	packages="$packages chromium clang file fonts-dejavu-core git libclang-rt-dev mandoc
-		linux-perf mmdebstrap qemu-system-x86 shellcheck sparse"
+	packages="$packages chromium clang fonts-dejavu-core git libclang-rt-dev mandoc linux-perf
+		shellcheck sparse"
 	;;
 esac
 # What a kernel for x86 is built with.

@@ -53,6 +53,11 @@ esac
 status=0
 # shellcheck disable=SC2086
 workflow $cores || status=1
+# What is to be seen in real time, too, when nothing else goes on any more.
+if [ -n "$("$lab" python -m papers realtime --dry "$@")" ]; then
+	scripts/deps.sh vm
+	"$lab" python -m papers realtime "$@" || status=1
+fi
 "$lab" python -m papers gather "$@"
 "$lab" python -m papers html "$@" || status=1
 exit "$status"

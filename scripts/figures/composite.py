@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from lab.errors import LabError
 from lab.result import Json
 
-from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, plus, save
+from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, plus, rates, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
 
@@ -74,7 +74,8 @@ def windows(run: Json, connection: Json) -> Json:
 def observe(run: Json) -> Json:
     """Of a flow of limited size: how long it took.  Of another: how its throughput varies and
     peaks; throughput is what arrives, `in_order` what the application gets.  If it is alone, its
-    windows.  If not, its share and what is due to it, and of those beside it, each for itself."""
+    windows.  If not, its share and what is due to it, and of those beside it, each for itself; if
+    samples show steps, these, and over time what arrived in order, of it and of one beside it."""
     first, *beside = run["flows"]
     connections, n = first["connections"], streams(run)
     found: Json = {"streams": n}
@@ -95,9 +96,10 @@ def observe(run: Json) -> Json:
     found["variation_beside"] = round(mean(variation(one) for one in others), 5)
     # Samples must be closer than a round trip to show steps of it.
     if 4 * run["scenario"]["sample"] <= first["base_rtt_ms"] / 1e3:
-        found["step"] = round(max(steps(run, connections[0])), 3)
+        found["step"] = round(max(max(steps(run, one)) for one in connections), 3)
         rest = [max(steps(run, flow["connections"][0])) for flow in beside]
         found["step_beside"] = round(max(rest), 3)
+        found["mbps"] = rates(run, WINDOW)[:2]
     return found
 
 
@@ -375,15 +377,15 @@ def transfer() -> str:
 
 def flood() -> str:
     """Figs. 7 to 12."""
-    groups = grouped("composite-flood", lambda run: str(run["flows"][0]["cc"]))
+    groups = by_case("composite-flood")
     headings = {
         "peak": "highest over mean",
         "step": "longest step, RTTs",
         "step_beside": "beside it",
     }
     rows = [
-        [cc, *(f"{max(_column(runs, what)):.2f}" for what in headings)]
-        for cc, runs in groups.items()
+        [case, *(f"{max(_column(runs, what)):.2f}" for what in headings)]
+        for case, runs in groups.items()
     ]
     return markdown(["most of all seeds", *headings.values()], rows)
 

@@ -73,12 +73,15 @@ def fill(
     scenario: Scenario,
     backend: Backend,
     *,
-    main: str = "./bin/lfgen traffic >samples 2>&1\n",
+    main: str = "",
 ) -> None:
-    """Write what guest/run.sh needs into the empty directory `run`."""
+    """Write what guest/run.sh needs into the empty directory `run`; `main` in the place of the
+    plan's own."""
+    if plan.programs:
+        tools.need("iperf3")
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)
-    (run / "main.sh").write_text(main)
+    (run / "main.sh").write_text(main or plan.main)
     if scenario.trace:
         (run / "tracing").touch()
     spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]

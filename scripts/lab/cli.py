@@ -19,7 +19,8 @@ import typer.main
 from rich.console import Console
 from rich.table import Table
 
-from . import cache, chaos, errors, kernel, modules, process, result, runner, tools
+from . import cache, chaos, errors, kernel, modules, process, result, runner
+from . import iperf3 as programs
 from . import scenario as scenarios
 from . import watch as watching
 from .backends import Backend, Host, Uml, Vm, fill
@@ -299,31 +300,25 @@ def iperf3(
 
     Example: scripts/longfat iperf3 tests/scenarios/demo.toml -C ltcp
     """
-    tools.need("iperf3")
     one = scenarios.load(file)[0]
     if cc not in modules.algorithms():
         raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
-    flow = one.flow[0].model_copy(update={"cc": cc})
-    one = one.model_copy(update={"flow": [flow], "udp": [], "short": []})
+    flow = scenarios.Flow.model_construct(cc=cc, rtt=one.flow[0].rtt, access=one.flow[0].access)
+    update = {"flow": [flow], "udp": [], "short": [], "duration": float(seconds), "sample": 1.0}
+    one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
     where = Uml()
     _prepare(where)
-    # The server says that it listens in its output; -1 ends it with the client.
-    main = (
-        f"d='ip netns exec lf-d' s='ip netns exec lf-s0'\n"
-        f"$d iperf3 -s -1 --forceflush >server 2>&1 &\n"
-        f"until grep -q listening server; do kill -0 $! || exit 1; sleep 0.01; done\n"
-        f"$s iperf3 -c 10.0.0.2 -C {cc} -t {seconds} {'-J' if json else ''} >client 2>&1\n"
-        f"wait\n"
-    )
+    made = make_plan(one, 1, prefix="lf", seeded=True)
+    main = made.main if json else programs.script("lf-d", made.programs, text=True)
     with runner.run_directory() as scratch, runner.terminable():
-        fill(scratch, make_plan(one, 1, prefix="lf", seeded=True), one, where, main=main)
+        fill(scratch, made, one, where, main=main)
         where.execute(
             scratch,
             one,
             1,
             timeout=600,
         )
-        client = scratch / "client"
+        client = scratch / f"client-{made.programs[0].ident}"
         if not client.exists():
             raise LabError((scratch / "out").read_text() or (scratch / "error").read_text())
         text = client.read_text()

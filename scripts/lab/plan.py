@@ -17,6 +17,7 @@ import random
 import shlex
 from dataclasses import dataclass, field
 
+from . import iperf3
 from .errors import LabError
 from .scenario import Flow, Link, Scenario, Short, Udp
 
@@ -28,10 +29,13 @@ FIRST_PORT = 5001
 class Plan:
     setup: str
     traffic: str
+    # ... and what carries both out.
+    main: str = "./bin/lfgen traffic >samples 2>&1\n"
     # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
     flows: dict[int, tuple[int, int]] = field(default_factory=dict)
     udp: dict[int, int] = field(default_factory=dict)
     short: dict[int, int] = field(default_factory=dict)
+    programs: list[iperf3.Connection] = field(default_factory=list)
 
 
 def _buffers(scenario: Scenario) -> int:
@@ -215,7 +219,15 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
             for _ in range(group.parallel if isinstance(group, Flow) else 1):
                 where = f"{ident} {ns} {receiver} 10.0.0.2 {FIRST_PORT + ident}"
                 times = f"{start:.9f} {stop:.9f}"
-                if isinstance(group, Flow):
+                if isinstance(group, Flow) and scenario.traffic == "iperf3":
+                    port, seconds = FIRST_PORT + ident, max(1, round(stop - start))
+                    plan.programs.append(
+                        iperf3.Connection(
+                            ident, ns, port, group.cc, start, seconds, scenario.sample
+                        )
+                    )
+                    plan.flows[ident] = (i, n)
+                elif isinstance(group, Flow):
                     size = group.socket_buffer or 0
                     lines.append(
                         f"tcp {where} {group.cc} {times} {group.bytes or 0} {size} {size} "
@@ -236,4 +248,6 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
                     plan.short[ident] = i - len(scenario.flow) - len(scenario.udp)
                 ident += 1
     plan.traffic = "\n".join(lines) + "\n"
+    if plan.programs:
+        plan.main = iperf3.script(receiver, plan.programs)
     return plan

@@ -25,7 +25,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import modules
+from . import iperf3, modules
 from .errors import LabError, cannot_write
 from .plan import ETHERNET, FIRST_PORT, Plan
 from .scenario import Scenario
@@ -223,6 +223,8 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
     raw = read_samples(run / "samples")
+    for one in plan.programs:
+        raw["a"][one.ident], raw["f"][one.ident] = iperf3.rows(run, one)
     if scenario.trace:
         raw["events"] = read_events(run / "trace", raw["o"])
 

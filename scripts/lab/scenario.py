@@ -20,8 +20,10 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -160,6 +162,7 @@ class Scenario(_Strict):
     queue_sample: Seconds = 0.01
     seeds: list[int] = Field(default=[1], min_length=1)
     trace: bool = False
+    traffic: Literal["lfgen", "iperf3"] = "lfgen"
     link: Link
     host: Host = Host()
     flow: list[Flow] = Field(min_length=1)
@@ -209,6 +212,8 @@ class Scenario(_Strict):
         for i, flow in enumerate(self.flow):
             if flow.start + flow.jitter > self.duration:
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
+        if self.traffic == "iperf3":
+            self._for_iperf3()
         connections = sum(flow.count * flow.parallel for flow in self.flow)
         connections += len(self.udp) + len(self.short)
         if connections > MAX_CONNECTIONS:
@@ -217,7 +222,26 @@ class Scenario(_Strict):
             )
         return self
 
+    def _for_iperf3(self) -> None:
+        if self.udp or self.short or self.trace:
+            raise ValueError("traffic = iperf3 is bulk flows alone: no udp, short or trace")
+        if not 0.1 <= self.sample <= 60:
+            raise ValueError("traffic = iperf3: sample must be 100ms to 60s")
+        for i, flow in enumerate(self.flow):
+            for key in ("bytes", "off", "socket_buffer"):
+                if getattr(flow, key):
+                    raise ValueError(f"flow[{i}].{key}: iperf3 does not have it; use lfgen")
+
     # --- what follows from it
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, make: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `traffic` if it is the lab's own: results are compared with what they are of,
+        and most are older than the key."""
+        out: dict[str, Any] = make(self)
+        if self.traffic == "lfgen":
+            out.pop("traffic", None)
+        return out
 
     @property
     def max_rtt(self) -> float:

@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+
 from matplotlib import pyplot
 
-from figures.composite import COUNTS
+from figures.composite import COUNTS, WINDOW
 from lab.result import Json
 
 from .shown import Runs, Shown, Value, case, cc, group, over, public, rate
@@ -109,10 +111,10 @@ def smooth(runs: Runs) -> Shown:
 
 
 def flood(runs: Runs) -> Shown:
-    """What the thesis's final design did after a loss, against Reno: peaks against a connection in
-    the composite's place, standstills against the worst of the senders beside it."""
+    """What the thesis's final design did after a loss: peaks against as many connections in the
+    composite's place, standstills against the worst of the senders beside it."""
     shown = Shown()
-    found = group(runs("composite-flood"), cc)
+    found = group(runs("composite-flood"), case)
     worst = {
         name: {
             key: max(float(run["observed"][key]) for run in of)
@@ -120,18 +122,37 @@ def flood(runs: Runs) -> Shown:
         }
         for name, of in found.items()
     }
+    counts = [name.split("-")[1] for name in found if name.startswith("composite-")]
     for name, of in worst.items():
         shown.values[f"{name}: peak over mean"] = Value(of["peak"])
         shown.values[f"{name}: longest step"] = Value(of["step"], unit="RTTs")
+    figure, places = pyplot.subplots(
+        2, len(counts), sharex=True, sharey="row", figsize=(8, 5), layout="constrained"
+    )
+    for n, column in zip(counts, places.T, strict=True):
+        name, ours = f"composite-{n}", worst[f"composite-{n}"]
+        theirs = worst[f"parallel-{n}"]
+        shown.values[f"{name}: peak, of N connections'"] = Value(ours["peak"] / theirs["peak"])
         shown.values[f"{name}: longest step of a Reno beside it"] = Value(
-            of["step_beside"], unit="RTTs"
+            ours["step_beside"], unit="RTTs"
         )
-        if name != "reno":
-            shown.values[f"{name}: peak, of a Reno's"] = Value(of["peak"] / worst["reno"]["peak"])
-            shown.values[f"{name}: step, of a Reno's beside it"] = Value(
-                of["step"] / of["step_beside"]
-            )
-            shown.values[f"{name}: step, of a Reno's in its place"] = Value(
-                of["step"] / worst["reno"]["step"]
-            )
+        shown.values[f"{name}: step, of a Reno's beside it"] = Value(
+            ours["step"] / ours["step_beside"]
+        )
+        shown.values[f"{name}: step, of N connections'"] = Value(ours["step"] / theirs["step"])
+        run = found[name][0]
+        for mbps, label in zip(run["observed"]["mbps"], (name, "a Reno beside it"), strict=True):
+            t = [(i + 1) * WINDOW for i in range(len(mbps))]
+            column[0].plot([x - WINDOW / 2 for x in t], mbps, lw=1, label=label)
+            sent = accumulate(x * WINDOW / 8 for x in mbps)
+            column[1].plot(t, list(sent), lw=1, label=label)
+        column[0].set_title(f"{n} virtual streams", fontsize="small")
+        column[1].set_xlabel("time, s")
+    places[0, 0].set_ylabel(f"throughput, Mbit/s, {WINDOW:g} s")
+    places[1, 0].set_ylabel("sequence acknowledged, MB")
+    places[0, 0].legend(fontsize="x-small")
+    for place in places.flat:
+        place.grid(alpha=0.3)
+        place.set_ylim(bottom=0)
+    shown.pictures.append(("throughput and sequence over time", figure))
     return shown

@@ -64,3 +64,9 @@ def total(entries: list[Json], cores: int) -> str:
         f"{len(left)} of {len(entries)} runs are left to do: about {_length(seconds)} of CPU "
         f"time, {_length(wall)} on {cores} core{'s' if cores > 1 else ''}"
     )
+
+
+def in_real_time(left: list[Scenario]) -> str:
+    """Of runs in real time that are left to do: how long they take, in words."""
+    seconds = sum(one.duration for one in left)
+    return f"and {len(left)} in real time, one after the other: {_length(seconds)}"

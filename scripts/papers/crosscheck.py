@@ -21,9 +21,23 @@ def observe(run: Json) -> Json:
 
 def crosscheck(runs: Runs) -> Shown:
     """Goodput and loss events of both."""
+    return _both(runs, "crosscheck")
+
+
+def crosscheck_50m(runs: Runs) -> Shown:
+    """... at 50 Mbit/s."""
+    return _both(runs, "crosscheck-50m")
+
+
+def crosscheck_50m_bdp(runs: Runs) -> Shown:
+    """... with a BDP of buffer."""
+    return _both(runs, "crosscheck-50m-bdp")
+
+
+def _both(runs: Runs, name: str) -> Shown:
     shown = Shown()
-    real = {cc(run): run for run in runs("crosscheck-vm")}
-    virtual = {cc(run): run for run in runs("crosscheck")}
+    real = {cc(run): run for run in runs(f"{name}-vm")}
+    virtual = {cc(run): run for run in runs(name)}
     figure, places = pyplot.subplots(
         len(virtual), 1, sharex=True, figsize=(7, 6), layout="constrained"
     )

@@ -581,23 +581,21 @@ def fig15(runs: Runs) -> Shown:
     """Linux hosts, 900 s."""
     shown = Shown(peer_headings=["20 ms, Mbit/s", "60 ms", "120 ms"])
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
-    for name, of in group(runs("ltcp-fig15"), cc).items():
-        points = {}
-        for run in of:
-            rtt = f"{run['flows'][0]['base_rtt_ms']:g}"
-            mbps, gibibytes = PAPER["fig15"][name][rtt]
-            sent = run["flows"][0]["received_bytes"] / 2**30
-            shown.values[f"{name} {rtt} ms"] = Value(goodput(run), paper=mbps, unit="Mbit/s")
-            shown.values[f"{name} {rtt} ms, sent"] = Value(sent, paper=gibibytes, unit="GiB")
-            points[float(rtt)] = goodput(run)
-        axes.plot(list(points), list(points.values()), "o-", label=name)
-        axes.plot(
-            [int(k) for k in PAPER["fig15"][name]],
-            [v[0] for v in PAPER["fig15"][name].values()],
-            "x--",
-            lw=0.8,
-            label=f"paper's {name}",
-        )
+    for file, program, style in (("ltcp-fig15", "", "o-"), ("ltcp-fig15-iperf3", ", iperf3", "+:")):
+        for name, of in group(runs(file), cc).items():
+            points = {}
+            for run in of:
+                rtt = f"{run['flows'][0]['base_rtt_ms']:g}"
+                mbps, gibibytes = PAPER["fig15"][name][rtt]
+                sent = run["flows"][0]["received_bytes"] / 2**30
+                what = f"{name} {rtt} ms{program}"
+                shown.values[what] = Value(goodput(run), paper=mbps, unit="Mbit/s")
+                shown.values[f"{what}, sent"] = Value(sent, paper=gibibytes, unit="GiB")
+                points[float(rtt)] = goodput(run)
+            axes.plot(list(points), list(points.values()), style, label=name + program)
+    for name, by in PAPER["fig15"].items():
+        of_paper = [mbps for mbps, _ in by.values()]
+        axes.plot([int(rtt) for rtt in by], of_paper, "x--", lw=0.8, label=f"paper's {name}")
     both = runs("ltcp-fig15") + runs("ltcp-fig15-peers")
     for name, of in group((run for run in both if cc(run) in PEERS), cc).items():
         at = {run["flows"][0]["base_rtt_ms"]: f"{goodput(run):.1f}" for run in of}

@@ -10,7 +10,7 @@ from matplotlib import pyplot
 from figures.sabul import WINDOW, equation16, friendly_of, of_kind
 from lab.result import Json
 
-from .shown import Runs, Shown, Value, case, cc, group, over, public, rate, utilisation
+from .shown import Runs, Shown, Value, case, cc, goodput, group, over, public, rate, utilisation
 
 PAPER = public("sabul")
 
@@ -75,6 +75,15 @@ def fig2(runs: Runs) -> Shown:
         axes.set_xscale("log")
         axes.set_xlabel(f"RTT, ms; {link}")
         axes.grid(alpha=0.3)
+    small = {_rtt(run): run for run in runs("sabul-fig2-default")}
+    for rtt, run in small.items():
+        shown.values[f"reno, 64 KB, {rtt:g} ms"] = Value(utilisation(run), unit="%", digits=2)
+    shown.values["reno, 64 KB, throughput, 110 ms"] = Value(
+        goodput(small[110]), paper=PAPER["fig2_default"], unit="Mbit/s"
+    )
+    places[0].plot(
+        list(small), [utilisation(run) for run in small.values()], marker=".", label="reno, 64 KB"
+    )
     places[0].set_ylim(0, 105)
     places[0].set_ylabel("utilisation, %")
     places[0].legend(fontsize="x-small")

@@ -45,6 +45,7 @@ class Profile:
     seeds: int = 0  # at most; 0: all
     peer_seeds: int = 0  # ... of the kernel's own, if not as many
     peers: tuple[str, ...] = PEERS
+    realtime: bool = False  # in real time, too, what is to be there from the vm backend
     runs_of: str = ""  # the profile whose runs these are
 
     @property
@@ -216,25 +217,30 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
         raise
 
 
-def real_time(figures: list[Figure], how: Profile, *, timeout: float) -> list[str]:
-    """Carry out the runs that are to be there in real time too, one after the other: nothing
-    else must go on on this machine.  Those that failed."""
+def left_in_real_time(figures: list[Figure], how: Profile) -> list[runner.Job]:
+    """The runs that are to be there in real time, too, and are not."""
+    jobs = [
+        runner.Job(one, seed, path_of(how, one, seed, VM))
+        for figure in figures
+        if figure.realtime and how.realtime
+        for runs in expected(figure, how, peers=False).values()
+        for one, seed in runs
+    ]
+    return [job for job in jobs if to_do(job.path, job.scenario)]
+
+
+def real_time(jobs: list[runner.Job], *, timeout: float) -> list[str]:
+    """Carry these out in real time, one after the other: nothing else must go on on this machine.
+    Those that failed."""
     failed = []
-    for figure in figures:
-        if figure.realtime:
-            for one, seed in (
-                run for runs in expected(figure, how, peers=False).values() for run in runs
-            ):
-                path = path_of(how, one, seed, VM)
-                if not to_do(path, one):
-                    continue
-                print(f"in real time: {path.stem}, {one.duration:g} s", file=sys.stderr)
-                try:
-                    _carry_out(runner.Job(one, seed, path), backends.Vm(), timeout)
-                except process.Cancelled:
-                    raise
-                except Exception as error:
-                    failed.append(f"{path.stem}: {error}")
+    for job in jobs:
+        print(f"in real time: {job.path.stem}, {job.scenario.duration:g} s", file=sys.stderr)
+        try:
+            _carry_out(job, backends.Vm(), timeout)
+        except process.Cancelled:
+            raise
+        except Exception as error:
+            failed.append(f"{job.path.stem}: {error}")
     return failed
 
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
-"""A committed result is what its run gives again, exactly; iperf3 gives what our traffic gives."""
+"""A committed result is what its run gives again, exactly; iperf3 gives what our traffic gives; a
+report that was interrupted goes on where it was."""
 
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -79,3 +83,72 @@ def test_iperf3_gets_what_the_labs_traffic_gets(tmp_path: Path) -> None:
     said = lab("iperf3", str(file), "-C", "ltcp", "-t", f"{one.duration:g}", "--json")
     theirs = json.loads(said)["end"]["sum_received"]["bits_per_second"]
     assert theirs == pytest.approx(ours, rel=0.02)
+
+
+def test_iperf3_as_the_traffic_of_a_scenario(uml: Uml, tmp_path: Path) -> None:
+    """A result as any other: what the server received, the client's windows, the queue; two
+    flows, one of which begins later, each with an algorithm of its own."""
+    file = tmp_path / "both.toml"
+    file.write_text(
+        """
+        title = "iperf3"
+        duration = "12s"
+        sample = "1s"
+        traffic = "iperf3"
+        link = {rate = "20mbit", buffer = "60p"}
+        host = {gro = "0.5ms"}
+        flow = [{cc = "ltcp", rtt = "40ms"}, {cc = "reno", rtt = "40ms", start = "4s"}]
+        """
+    )
+    (one,) = scenario.load(file)
+    job = runner.Job(one, 1, tmp_path / "r.json")
+    runner.run([job], uml, workers=1, timeout=300, console=Console(quiet=True))
+    found = result.read(job.path)
+    assert found["scenario"]["traffic"] == "iperf3" and work.is_of(found, one)
+    assert list(found["modules"]) == ["ltcp"]
+    assert 0.9 < found["summary"]["utilisation"] <= 1
+    ltcp, reno = (flow["connections"][0] for flow in found["flows"])
+    assert ltcp["t"][0] == 0 and reno["t"][0] == 4
+    assert 11 <= len(ltcp["t"]) <= 13 and 7 <= len(reno["t"]) <= 9
+    # The path holds 67 packets and the queue 60; a window is not more than both.
+    assert 30 < max(ltcp["cwnd"][1:]) < 200 and min(ltcp["rtt_us"][1:]) >= 40000
+    assert max(found["queue"]["packets"]) == 60 and found["summary"]["retransmissions"] > 0
+    # Alone, the first has the whole link.
+    assert ltcp["received"][4] * 8 / 4 == pytest.approx(one.capacity, rel=0.06)
+
+
+def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
+    """In a tree of its own: after the first run, it is interrupted.  What is there is not made
+    again, nothing is half there, and the whole report comes of it."""
+    tree = tmp_path / "tree"
+    shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".git", "out"))
+    runs = tree / "out/report/quick/runs"
+    command = ["scripts/report.sh", "composite-flood"]
+    env = os.environ | {"PROFILE": "quick", "JOBS": "1"}
+    with subprocess.Popen(
+        command,
+        cwd=tree,
+        env=env,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    ) as first:
+        assert first.stdout
+        said = []
+        for line in first.stdout:
+            said.append(line)
+            if "Finished jobid" in line:
+                os.killpg(first.pid, signal.SIGINT)
+                break
+        said += first.stdout.readlines()
+    assert first.returncode, "".join(said)
+    made = {path: path.stat().st_mtime_ns for path in runs.glob("*.json")}
+    assert 1 <= len(made) < 5, "".join(said)
+    assert {path.suffix for path in runs.iterdir()} == {".json", ".cpu"}
+    again = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=900)
+    assert again.returncode == 0, again.stdout + again.stderr
+    assert f"{5 - len(made)} of 5 runs are left to do" in again.stderr
+    assert {path: path.stat().st_mtime_ns for path in made} == made
+    assert len(list(runs.glob("*.json"))) == 5
+    assert "composite-flood" in (tree / "out/report/quick/report.html").read_text()

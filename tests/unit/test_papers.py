@@ -248,7 +248,8 @@ def test_verdict_of_a_claim_of_ours() -> None:
     assert decide(figure_of(ours=True), State(1), [judged(False)])[0] is Verdict.HOLDS_NOT
     ours = [figure.id for figure in FIGURES if figure.ours]
     hypotheses = ["composite-h1", "composite-h2"]
-    assert ours == [*hypotheses, "composite-flood", "crosscheck"]
+    crosschecks = ["crosscheck", "crosscheck-50m", "crosscheck-50m-bdp"]
+    assert ours == [*hypotheses, "composite-flood", *crosschecks]
 
 
 @pytest.mark.parametrize(
@@ -374,7 +375,8 @@ def test_reno_of_the_figure_itself_is_a_peer() -> None:
     (figure,) = catalogue.choose(["ltcp-fig15"])
     runs = page._peer_runs(figure, work.profile("full"))
     assert set(PEERS) <= set(runs)
-    assert runs["reno"] == [f"ltcp-fig15-reno-{rtt}ms-s1" for rtt in (20, 60, 120)]
+    names = [f"{file}-reno-{rtt}ms-s1" for file in figure.scenarios for rtt in (20, 60, 120)]
+    assert runs["reno"] == names
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError("x"), TypeError("x"), LabError("x")])
@@ -450,7 +452,8 @@ def test_in_real_time_one_failure_does_not_stop_the_others(
     monkeypatch.setattr(backends.Vm, "prepare", lambda self, say: None)
     figures = catalogue.choose(["crosscheck"])
     bad = ["crosscheck-cubic-s1-vm", "crosscheck-ltcp-s1-vm"]
-    assert work.real_time(figures, alone, timeout=1) == [f"{name}: no kernel" for name in bad]
+    left = work.left_in_real_time(figures, alone)
+    assert work.real_time(left, timeout=1) == [f"{name}: no kernel" for name in bad]
     assert made == ["crosscheck-reno-s1-vm", *bad]
     errors = sorted(path.stem for path in (alone.out / "runs").glob("*.error"))
     assert errors == sorted(bad)
@@ -458,9 +461,18 @@ def test_in_real_time_one_failure_does_not_stop_the_others(
     assert [line.get("failed") for line in work.read(alone.results, "crosscheck-vm")][1:] == [
         "no kernel"
     ] * 2
-    made.clear()
-    work.real_time(figures, alone, timeout=1)
-    assert made == bad
+    assert [job.path.stem for job in work.left_in_real_time(figures, alone)] == bad
+    assert cost.in_real_time([job.scenario for job in left]).endswith("one after the other: 15 min")
+
+
+def test_which_profiles_are_in_real_time_too(alone: work.Profile) -> None:
+    """Not a first look, and not what a cluster does; and only the figure that asks for it."""
+    figures = catalogue.choose(["crosscheck"])
+    for name in ("quick", "slurm"):
+        assert work.left_in_real_time(figures, work.profile(name)) == []
+    for name in ("full", "peers-once"):
+        assert work.profile(name).realtime
+    assert work.left_in_real_time(catalogue.choose(["ltcp-fig2", "ltcp-fig6"]), alone) == []
 
 
 def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:

@@ -131,10 +131,15 @@ def test_what_was_tried() -> None:
 
 
 def test_what_the_page_says_of_the_trials() -> None:
-    """Nothing but fewer hops gives more than a tenth, huge pages and GRO less than nothing."""
+    """What leaves the network as it is gives no more than a tenth, huge pages and GRO less than
+    nothing; without fq a third at 10 Gbit/s alone, without the router a tenth, without a second
+    pair of devices half."""
     data = page.measured("lab-trials")
     over = {one["name"]: page.over_the_first(data, one) for one in data["trials"]}
-    assert max(over.pop("two-hosts")) < 0.6
+    assert all(0.45 < found < 0.55 for found in over.pop("two-hosts"))
+    assert all(0.85 < found < 0.95 for found in over.pop("way-in"))
+    slow, fast = over.pop("no-fq")
+    assert slow > 0.95 and 0.63 < fast < 0.72
     assert all(min(found) > 0.9 for found in over.values())
     assert min(over["huge-pages"]) > 1 and min(over["gro"]) > 1
 
