@@ -38,6 +38,12 @@ flock -n 9 || {
 
 "$lab" python -m papers plan --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
 set -- --profile "$profile" "$@"
+status=0
+trap 'exit 130' INT
+# What real time needs, before hours of runs.  A run without it says what is missing.
+if [ -n "$("$lab" python -m papers realtime --dry "$@")" ]; then
+	scripts/deps.sh vm || status=1
+fi
 workflow() {
 	"$lab" snakemake --snakefile "$PWD/scripts/papers/Snakefile" --directory "$out" \
 		--profile "$PWD/scripts/papers/profiles/$profile" \
@@ -50,14 +56,10 @@ slurm) cores= ;;
 esac
 # The kernel and the modules, before many want them at once.
 "$lab" build
-status=0
 # shellcheck disable=SC2086
 workflow $cores || status=1
 # What is to be seen in real time, too, when nothing else goes on any more.
-if [ -n "$("$lab" python -m papers realtime --dry "$@")" ]; then
-	scripts/deps.sh vm
-	"$lab" python -m papers realtime "$@" || status=1
-fi
+"$lab" python -m papers realtime --timeout "${TIMEOUT:-21600}" "$@" || status=1
 "$lab" python -m papers gather "$@"
 "$lab" python -m papers html "$@" || status=1
 exit "$status"

@@ -59,6 +59,23 @@ def steps(run: Json, connection: Json) -> list[float]:
     return found
 
 
+SHOWN = (20.0, 25.0)  # seconds of the run whose sequence is shown
+
+
+def sequence(run: Json, connection: Json) -> Json:
+    """What arrived, and what of it in order, in packets, at each sample of SHOWN."""
+    link, host = run["scenario"]["link"], run["scenario"]["host"]
+    mss = link["mtu"] - 40 - (12 if host["timestamps"] else 0)
+    begin, end = SHOWN
+    columns = zip(connection["t"], connection["delivered"], connection["received"], strict=True)
+    inside = [(arrived, got // mss) for t, arrived, got in columns if begin <= t < end]
+    first = inside[0][1] if inside else 0
+    return {
+        "arrived": [arrived - first for arrived, _ in inside],
+        "in_order": [got - first for _, got in inside],
+    }
+
+
 def windows(run: Json, connection: Json) -> Json:
     """The congestion window at each full second of the measured time, and loss events."""
     columns = zip(connection["t"], connection["cwnd"], connection["state"], strict=True)
@@ -75,7 +92,8 @@ def observe(run: Json) -> Json:
     """Of a flow of limited size: how long it took.  Of another: how its throughput varies and
     peaks; throughput is what arrives, `in_order` what the application gets.  If it is alone, its
     windows.  If not, its share and what is due to it, and of those beside it, each for itself; if
-    samples show steps, these, and over time what arrived in order, of it and of one beside it."""
+    samples show steps, these, and of the first seed throughput and sequence over time, of it and
+    of one beside it."""
     first, *beside = run["flows"]
     connections, n = first["connections"], streams(run)
     found: Json = {"streams": n}
@@ -99,7 +117,10 @@ def observe(run: Json) -> Json:
         found["step"] = round(max(max(steps(run, one)) for one in connections), 3)
         rest = [max(steps(run, flow["connections"][0])) for flow in beside]
         found["step_beside"] = round(max(rest), 3)
-        found["mbps"] = rates(run, WINDOW)[:2]
+        if run["seed"] == run["scenario"]["seeds"][0]:  # the one that is drawn
+            shown = run["flows"][:2]
+            found["mbps"] = rates(run, WINDOW)[:2]
+            found["sequence"] = [sequence(run, flow["connections"][0]) for flow in shown]
     return found
 
 

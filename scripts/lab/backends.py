@@ -77,7 +77,9 @@ def fill(
 ) -> None:
     """Write what guest/run.sh needs into the empty directory `run`; `main` in the place of the
     plan's own."""
-    if plan.programs:
+    if plan.programs and main:
+        raise LabError(f"{scenario.name}: this measures with the lab's traffic, not with iperf3")
+    if plan.programs and backend.name != "vm":  # whose system has it
         tools.need("iperf3")
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)

@@ -19,7 +19,7 @@ import typer.main
 from rich.console import Console
 from rich.table import Table
 
-from . import cache, chaos, errors, kernel, modules, process, result, runner
+from . import cache, chaos, errors, kernel, modules, process, result, runner, tools
 from . import iperf3 as programs
 from . import scenario as scenarios
 from . import watch as watching
@@ -293,13 +293,14 @@ def iperf3(
     cc: Annotated[
         str, typer.Option("--cc", "-C", help="Congestion control.", autocompletion=_algorithms)
     ] = "ltcp",
-    seconds: Annotated[int, typer.Option("--time", "-t", help="Virtual seconds.")] = 3,
+    seconds: Annotated[int, typer.Option("--time", "-t", min=1, help="Virtual seconds.")] = 3,
     json: Annotated[bool, typer.Option(help="iperf3's JSON output.")] = False,
 ) -> None:
     """Run the real iperf3 over the path of a scenario, in virtual time.
 
     Example: scripts/longfat iperf3 tests/scenarios/demo.toml -C ltcp
     """
+    tools.need("iperf3")
     one = scenarios.load(file)[0]
     if cc not in modules.algorithms():
         raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
@@ -309,22 +310,20 @@ def iperf3(
     where = Uml()
     _prepare(where)
     made = make_plan(one, 1, prefix="lf", seeded=True)
-    main = made.main if json else programs.script("lf-d", made.programs, text=True)
+    if not json:
+        made.main = programs.script("lf-d", made.programs, text=True)
     with runner.run_directory() as scratch, runner.terminable():
-        fill(scratch, made, one, where, main=main)
+        fill(scratch, made, one, where)
         where.execute(
             scratch,
             one,
             1,
             timeout=600,
         )
-        client = scratch / f"client-{made.programs[0].ident}"
-        if not client.exists():
-            raise LabError((scratch / "out").read_text() or (scratch / "error").read_text())
-        text = client.read_text()
-    print(text, end="")
-    if "error" in text.lower():
-        raise LabError("iperf3 reported an error")
+        client, failed = scratch / f"client-{made.programs[0].ident}", scratch / "error"
+        print(client.read_text() if client.exists() else "", end="")
+        if failed.exists():
+            raise LabError(failed.read_text().strip())
 
 
 @app.command(context_settings={"ignore_unknown_options": True})

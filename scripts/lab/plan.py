@@ -220,7 +220,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
                 where = f"{ident} {ns} {receiver} 10.0.0.2 {FIRST_PORT + ident}"
                 times = f"{start:.9f} {stop:.9f}"
                 if isinstance(group, Flow) and scenario.traffic == "iperf3":
-                    port, seconds = FIRST_PORT + ident, max(1, round(stop - start))
+                    port, seconds = FIRST_PORT + ident, max(1, int(stop - start + 1e-6))
                     plan.programs.append(
                         iperf3.Connection(
                             ident, ns, port, group.cc, start, seconds, scenario.sample

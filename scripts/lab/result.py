@@ -223,8 +223,9 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
     raw = read_samples(run / "samples")
-    for one in plan.programs:
-        raw["a"][one.ident], raw["f"][one.ident] = iperf3.rows(run, one)
+    programs = {one.ident: iperf3.read(run, one) for one in plan.programs}
+    for ident, one in programs.items():
+        raw["a"][ident], raw["f"][ident] = one.cc, one.rows
     if scenario.trace:
         raw["events"] = read_events(run / "trace", raw["o"])
 
@@ -283,6 +284,8 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         },
         "log": log,
     }
+    if programs:
+        out["iperf3"] = next(iter(programs.values())).version
     if raw["l"]:
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),

@@ -223,14 +223,18 @@ class Scenario(_Strict):
         return self
 
     def _for_iperf3(self) -> None:
-        if self.udp or self.short or self.trace:
-            raise ValueError("traffic = iperf3 is bulk flows alone: no udp, short or trace")
+        if self.udp or self.short or self.trace or self.link.ecn:
+            raise ValueError("traffic = iperf3 is bulk flows alone: no udp, short, trace or ecn")
         if not 0.1 <= self.sample <= 60:
             raise ValueError("traffic = iperf3: sample must be 100ms to 60s")
         for i, flow in enumerate(self.flow):
             for key in ("bytes", "off", "socket_buffer"):
                 if getattr(flow, key):
-                    raise ValueError(f"flow[{i}].{key}: iperf3 does not have it; use lfgen")
+                    raise ValueError(f"flow[{i}].{key}: with lfgen only")
+            end = min(self.duration, flow.start + (flow.duration or self.duration))
+            seconds = end - flow.start
+            if seconds < 1 or (not flow.jitter and abs(seconds - round(seconds)) > 1e-6):
+                raise ValueError(f"flow[{i}]: {seconds:g} s; iperf3 sends for whole seconds")
 
     # --- what follows from it
 

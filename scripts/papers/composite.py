@@ -3,11 +3,9 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from matplotlib import pyplot
 
-from figures.composite import COUNTS, WINDOW
+from figures.composite import COUNTS, SHOWN, WINDOW
 from lab.result import Json
 
 from .shown import Runs, Shown, Value, case, cc, group, over, public, rate
@@ -127,7 +125,7 @@ def flood(runs: Runs) -> Shown:
         shown.values[f"{name}: peak over mean"] = Value(of["peak"])
         shown.values[f"{name}: longest step"] = Value(of["step"], unit="RTTs")
     figure, places = pyplot.subplots(
-        2, len(counts), sharex=True, sharey="row", figsize=(8, 5), layout="constrained"
+        3, len(counts), sharey="row", figsize=(8, 7), layout="constrained"
     )
     for n, column in zip(counts, places.T, strict=True):
         name, ours = f"composite-{n}", worst[f"composite-{n}"]
@@ -139,18 +137,33 @@ def flood(runs: Runs) -> Shown:
         shown.values[f"{name}: step, of a Reno's beside it"] = Value(
             ours["step"] / ours["step_beside"]
         )
-        shown.values[f"{name}: step, of N connections'"] = Value(ours["step"] / theirs["step"])
+        shown.values[f"{name}: step, of a Reno's in its place"] = Value(
+            ours["step"] / worst["reno"]["step"]
+        )
+        shown.values[f"{name}: step, of the worst of N connections"] = Value(
+            ours["step"] / theirs["step"]
+        )
         run = found[name][0]
         for mbps, label in zip(run["observed"]["mbps"], (name, "a Reno beside it"), strict=True):
-            t = [(i + 1) * WINDOW for i in range(len(mbps))]
-            column[0].plot([x - WINDOW / 2 for x in t], mbps, lw=1, label=label)
-            sent = accumulate(x * WINDOW / 8 for x in mbps)
-            column[1].plot(t, list(sent), lw=1, label=label)
-        column[0].set_title(f"{n} virtual streams", fontsize="small")
-        column[1].set_xlabel("time, s")
-    places[0, 0].set_ylabel(f"throughput, Mbit/s, {WINDOW:g} s")
-    places[1, 0].set_ylabel("sequence acknowledged, MB")
+            times = [(k + 0.5) * WINDOW for k in range(len(mbps))]
+            column[0].plot(times, mbps, lw=1, label=label)
+        for axes, packets in zip(column[1:], run["observed"]["sequence"], strict=True):
+            for what, label in (("arrived", "arrived"), ("in_order", "acknowledged in order")):
+                times = [
+                    SHOWN[0] + k * run["scenario"]["sample"] for k in range(len(packets[what]))
+                ]
+                axes.plot(times, packets[what], lw=1, label=label)
+        column[0].set_title(f"{n} virtual streams, seed {run['seed']}", fontsize="small")
+    for place, y in zip(
+        places[:, 0],
+        (f"in order, Mbit/s, {WINDOW:g} s", "composite's packets", "a Reno's packets"),
+        strict=True,
+    ):
+        place.set_ylabel(y, fontsize="small")
+    for place in places[-1]:
+        place.set_xlabel("time, s")
     places[0, 0].legend(fontsize="x-small")
+    places[1, 0].legend(fontsize="x-small")
     for place in places.flat:
         place.grid(alpha=0.3)
         place.set_ylim(bottom=0)

@@ -13,6 +13,7 @@ from lab.result import Json
 from lab.scenario import Scenario
 
 COSTS = DOCS / "results/costs.json"
+BOOT = 30  # seconds until a run in real time begins
 
 
 @cache
@@ -68,5 +69,5 @@ def total(entries: list[Json], cores: int) -> str:
 
 def in_real_time(left: list[Scenario]) -> str:
     """Of runs in real time that are left to do: how long they take, in words."""
-    seconds = sum(one.duration for one in left)
+    seconds = sum(one.duration + BOOT for one in left)
     return f"and {len(left)} in real time, one after the other: {_length(seconds)}"

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from statistics import mean
+
 from matplotlib import pyplot
 
 from figures import rates, series
@@ -41,17 +43,19 @@ def _both(runs: Runs, name: str) -> Shown:
     figure, places = pyplot.subplots(
         len(virtual), 1, sharex=True, figsize=(7, 6), layout="constrained"
     )
-    for place, (name, run) in zip(places, virtual.items(), strict=True):
-        shown.values[f"goodput, {name}"] = Value(
-            goodput(run), paper=goodput(real[name]), unit="Mbit/s"
+    for place, (who, run) in zip(places, virtual.items(), strict=True):
+        shown.values[f"goodput, {who}"] = Value(
+            goodput(run), paper=goodput(real[who]), unit="Mbit/s"
         )
-        losses = [float(one["observed"]["losses"]) for one in (run, real[name])]
-        shown.values[f"loss events, {name}"] = Value(losses[0], paper=losses[1], digits=0)
-        for one, label in ((run, "virtual"), (real[name], "real")):
+        losses = [float(one["observed"]["losses"]) for one in (run, real[who])]
+        shown.values[f"loss events, {who}"] = Value(losses[0], paper=losses[1], digits=0)
+        windows = [mean(one["observed"]["cwnd"]["cwnd"]) for one in (run, real[who])]
+        shown.values[f"mean window, {who}"] = Value(windows[0], paper=windows[1], unit="packets")
+        for one, label in ((run, "virtual"), (real[who], "real")):
             place.plot(
                 one["observed"]["cwnd"]["t"], one["observed"]["cwnd"]["cwnd"], lw=1, label=label
             )
-        place.set_title(name, fontsize="small")
+        place.set_title(who, fontsize="small")
         place.set_ylabel("cwnd, packets")
         place.grid(alpha=0.3)
     places[0].legend(fontsize="x-small")

@@ -791,8 +791,24 @@ def test_steps_in_order() -> None:
     first["received"] = [0] * 9 + [1] * 6 + [2] * 3 + [3] * 3 + [*range(4, 24)]
     first["rtt_us"] = [400_000] * 15 + [200_000] * 26  # 0.6 / 0.4, then 0.3 / 0.2
     second["received"] = [0] * 9 + [*range(1, 33)]
+    one |= {"seed": 2}
+    one["scenario"] |= {"seeds": [1, 2]}
     found = composite.observe(one)
     assert (found["step"], found["step_beside"]) == (1.5, 1.0)
+    assert "sequence" not in found
+
+
+def test_the_sequence_that_is_drawn() -> None:
+    """Packets that arrived and that arrived in order, both from where the latter begin."""
+    times = [19.98, 20.0, 20.02, 24.98, 25.0]
+    one = {
+        "t": times,
+        "delivered": [6, 9, 10, 14, 99],
+        "received": [500 * n for n in (6, 7, 7, 14, 99)],
+    }
+    run = {"scenario": {"link": {"mtu": 552}, "host": {"timestamps": True}}}
+    found = composite.sequence(run, one)
+    assert found == {"arrived": [2, 3, 7], "in_order": [0, 0, 7]}
 
 
 # --- SABUL

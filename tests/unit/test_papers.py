@@ -462,7 +462,7 @@ def test_in_real_time_one_failure_does_not_stop_the_others(
         "no kernel"
     ] * 2
     assert [job.path.stem for job in work.left_in_real_time(figures, alone)] == bad
-    assert cost.in_real_time([job.scenario for job in left]).endswith("one after the other: 15 min")
+    assert cost.in_real_time([job.scenario for job in left]).endswith("one after the other: 16 min")
 
 
 def test_which_profiles_are_in_real_time_too(alone: work.Profile) -> None:
