@@ -26,13 +26,8 @@ def crosscheck(runs: Runs) -> Shown:
     return _both(runs, "crosscheck")
 
 
-def crosscheck_50m(runs: Runs) -> Shown:
-    """... at 50 Mbit/s."""
-    return _both(runs, "crosscheck-50m")
-
-
 def crosscheck_50m_bdp(runs: Runs) -> Shown:
-    """... with a BDP of buffer."""
+    """... at 50 Mbit/s, with a BDP of buffer."""
     return _both(runs, "crosscheck-50m-bdp")
 
 

@@ -116,7 +116,7 @@ def test_iperf3_as_the_traffic_of_a_scenario(uml: Uml, tmp_path: Path) -> None:
     assert received == [ltcp["received"][-1], reno["received"][-1]]
     # The path holds 67 packets and the queue 60; a window is not more than both.
     assert 30 < max(ltcp["cwnd"][1:]) < 200 and min(ltcp["rtt_us"][1:]) >= 40000
-    assert max(found["queue"]["packets"]) == 60 and found["summary"]["retransmissions"] > 0
+    assert 50 < max(found["queue"]["packets"]) <= 60 and found["summary"]["retransmissions"] > 0
     # Alone, the first has the whole link.
     assert ltcp["received"][4] * 8 / 4 == pytest.approx(one.capacity, rel=0.06)
 

@@ -248,7 +248,7 @@ def test_verdict_of_a_claim_of_ours() -> None:
     assert decide(figure_of(ours=True), State(1), [judged(False)])[0] is Verdict.HOLDS_NOT
     ours = [figure.id for figure in FIGURES if figure.ours]
     hypotheses = ["composite-h1", "composite-h2"]
-    crosschecks = ["crosscheck", "crosscheck-50m", "crosscheck-50m-bdp"]
+    crosschecks = ["crosscheck", "crosscheck-50m-bdp"]
     assert ours == [*hypotheses, "composite-flood", *crosschecks]
 
 
