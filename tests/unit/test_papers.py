@@ -5,6 +5,7 @@ shows as what it is."""
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -473,6 +474,41 @@ def test_which_profiles_are_in_real_time_too(alone: work.Profile) -> None:
     for name in ("full", "peers-once"):
         assert work.profile(name).realtime
     assert work.left_in_real_time(catalogue.choose(["ltcp-fig2", "ltcp-fig6"]), alone) == []
+
+
+def report_sh(tmp_path: Path, profile: str, *, left: str, fails: str) -> tuple[int, list[str]]:
+    """The exit status of scripts/report.sh in a tree whose programs only say that they were
+    called, and which were; what is `left` to do in real time; which step `fails`."""
+    tree = tmp_path / "tree"
+    (tree / "scripts").mkdir(parents=True)
+    shutil.copy(ROOT / "scripts/report.sh", tree / "scripts")
+    # longfat python -m papers STEP, longfat STEP, deps.sh vm
+    for name, step in (("longfat", '"${4:-$1}"'), ("deps.sh", "deps")):
+        (tree / f"scripts/{name}").write_text(
+            f"""#!/bin/sh
+            case " $* " in *" --dry "*) echo {left}; exit;; esac
+            step={step}
+            case " $* " in " snakemake "*) step=snakemake;; esac
+            echo "$step" >>{tmp_path}/calls
+            [ "$step" != "{fails}" ]
+            """
+        )
+        (tree / f"scripts/{name}").chmod(0o755)
+    env = os.environ | {"PROFILE": profile, "JOBS": "1"}
+    done = subprocess.run([tree / "scripts/report.sh", "x"], env=env, timeout=20)
+    return done.returncode, (tmp_path / "calls").read_text().split()
+
+
+@pytest.mark.parametrize("profile", ["full", "quick", "slurm"])
+@pytest.mark.parametrize("fails", ["", "deps", "snakemake", "realtime", "html"])
+@pytest.mark.parametrize("left", ["", "a-run-vm"])
+def test_the_steps_of_a_report(tmp_path: Path, profile: str, left: str, fails: str) -> None:
+    """Real time comes after all runs, what it needs before them; whatever fails, all the other
+    steps are taken, and the status says so."""
+    status, steps = report_sh(tmp_path, profile, left=left, fails=fails)
+    needs = ["deps"] if left else []
+    assert steps == ["plan", *needs, "build", "snakemake", "realtime", "gather", "html"]
+    assert status == (1 if fails in steps else 0)
 
 
 def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:
