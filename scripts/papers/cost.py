@@ -37,7 +37,8 @@ def estimate(one: Scenario, file: str) -> float:
 
 
 def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
-    """Take what these runs of scenario files cost, by their names, into COSTS."""
+    """Take what these runs of scenario files cost, by their names, into COSTS; what is not known
+    is taken for as much as the mean of what is."""
     costs = _costs()
     for file, of in sorted(files.items()):
         each = []
@@ -47,6 +48,8 @@ def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
                 each.append(1e6 * (float(spent.read_text()) - costs["start_s"]) / packets(one))
         if each:
             costs["us_per_packet"][file] = round(max(0.0, mean(each)), 3)
+    known = [us for file, us in costs["us_per_packet"].items() if file != "any"]
+    costs["us_per_packet"]["any"] = round(mean(known), 3)
     COSTS.write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n")
 
 
