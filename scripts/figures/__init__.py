@@ -20,6 +20,8 @@ from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
 from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from lab import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 from lab.modules import ROOT
@@ -37,6 +39,15 @@ def markdown(headings: list[str], rows: list[list[str]]) -> str:
     headings = [heading.replace("\n", " ") for heading in headings]
     rule = ["---"] + ["---:"] * (len(headings) - 1)
     return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
+
+
+def logarithmic(axes: Axes, which: str = "x") -> None:
+    """A logarithmic axis ("x" or "y") with plain numbers on it: matplotlib's own are TeX, which
+    lab.report turned off, as a $ is one."""
+    getattr(axes, f"set_{which}scale")("log")
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
 
 
 def save(figure: object, name: str) -> None:

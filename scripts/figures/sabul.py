@@ -12,7 +12,7 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, by_case, grouped, interval, markdown, plus, rates, save
+from . import PUBLISHED, by_case, grouped, interval, logarithmic, markdown, plus, rates, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "sabul.toml").read_text())
 TABLE2 = PUBLIC["table2"]
@@ -234,7 +234,7 @@ def fig2() -> str:
                 ms=4,
                 label=case,
             )
-        place.set_xscale("log")
+        logarithmic(place)
         place.set_xlabel(f"RTT, ms; {title}")
         place.set_ylim(0, 105)
         place.grid(alpha=0.3)

@@ -9,6 +9,7 @@ from statistics import mean
 from matplotlib import pyplot
 
 import hstcp_table
+from figures import logarithmic
 from figures.cwhstcp import fast_flows
 from lab.result import Json
 
@@ -34,7 +35,7 @@ def table1(runs: Runs) -> Shown:
         "kx",
         label="paper's",
     )
-    axes.set_xscale("log")
+    logarithmic(axes)
     axes.set_xlabel("w, packets")
     axes.set_ylabel("a(w), packets per RTT")
     axes.legend(fontsize="x-small")
@@ -191,7 +192,7 @@ def fig7(runs: Runs) -> Shown:
             lw=2 if thick else 0.8,
             ls="-" if thick else "--",
         )
-    axes.set_xscale("log")
+    logarithmic(axes)
     axes.set_xlabel("time scale, s")
     axes.set_ylabel("Jain's index")
     axes.set_ylim(0.3, 1.02)

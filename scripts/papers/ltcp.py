@@ -12,6 +12,7 @@ from typing import Any
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
+from figures import logarithmic
 from figures.ltcp import WINDOW, claiming, layer_start
 from lab.result import Json
 
@@ -142,8 +143,8 @@ def fig4(runs: Runs) -> Shown:
             f"{_slope(small):.2f}" if len(small) == len(steep) else "missing",
             *(f"{windows[p]:.1f}" if p in windows else "missing" for p in ours),
         ]
-    axes.set_xscale("log")
-    axes.set_yscale("log")
+    logarithmic(axes)
+    logarithmic(axes, "y")
     axes.set_ylim(1, 1e6)
     _finish(axes, "loss rate p", "congestion window, packets")
     shown.pictures.append(("congestion window by loss rate", figure))
@@ -256,8 +257,8 @@ def fig7(runs: Runs) -> Shown:
                     (r["scenario"]["link"]["rate"] / 1e6, value(r)) for r in beside[name]
                 )
                 place.plot(*zip(*points, strict=True), ".--", lw=0.8, label=name)
-        place.set_xscale("log")
-        place.set_yscale("log")
+        logarithmic(place)
+        logarithmic(place, "y")
     _finish(places[0], "link, Mbit/s", "goodput, Mbit/s")
     _finish(places[1], "link, Mbit/s", "packet loss, %")
     shown.pictures.append(("goodput and loss by link rate", figure))
@@ -406,7 +407,7 @@ def _swept(
     _finish(axes, x, "throughput, Mbit/s")
     axes.set_ylim(bottom=0)
     if of == "loss":
-        axes.set_xscale("log")
+        logarithmic(axes)
     shown.pictures.append((f"throughput over {x}", figure))
 
 

@@ -7,6 +7,7 @@ from statistics import mean
 
 from matplotlib import pyplot
 
+from figures import logarithmic
 from figures.sabul import WINDOW, equation16, friendly_of, of_kind
 from lab.result import Json
 
@@ -72,7 +73,7 @@ def fig2(runs: Runs) -> Shown:
                 marker=".",
                 label=who,
             )
-        axes.set_xscale("log")
+        logarithmic(axes)
         axes.set_xlabel(f"RTT, ms; {link}")
         axes.grid(alpha=0.3)
     small = {_rtt(run): run for run in runs("sabul-fig2-default")}
