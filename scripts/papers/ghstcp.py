@@ -166,7 +166,8 @@ def _beside(runs: Runs, name: str) -> Shown:
         axes.grid(alpha=0.3, axis="y")
     places[0].set_ylim(80, 100)
     places[1].set_ylim(0.4, 1)
-    figure.legend(fontsize="x-small", loc="outside upper center", ncols=2)
+    bars = places[0].get_legend_handles_labels()  # the same in all three
+    figure.legend(*bars, fontsize="x-small", loc="outside upper center", ncols=2)
     shown.pictures.append(("utilisation, fairness and Flow-1's throughput", figure))
     for who, of_peer in group(runs(f"{name}-peers"), cc).items():
         by = group(of_peer, size)

@@ -48,6 +48,11 @@ def _finish(axes: Axes, x: str, y: str) -> None:
         axes.legend(fontsize="x-small")
 
 
+def _from_zero(axes: Axes) -> None:
+    """With room above what is highest, which may be a line all along the top."""
+    axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
+
+
 def fig2(runs: Runs) -> Shown:
     """Arithmetic: window, speedup in claiming bandwidth (15), in recovery (section 3.2)."""
     shown = Shown()
@@ -301,7 +306,7 @@ def fig8(runs: Runs) -> Shown:
         )
         axes.plot(n, PAPER["fig8"][str(n)][0], "kx", label="paper's average" if n == 2 else None)
     _finish(axes, "flows", "throughput, Mbit/s")
-    axes.set_ylim(bottom=0)
+    _from_zero(axes)
     shown.pictures.append(("throughput of each flow", figure))
     return shown
 
@@ -405,7 +410,7 @@ def _swept(
                 shown.values[f"over {label}'s at {at:g}"] = Value(ratio, digits=3)
     shown.peer_headings = [f"{at:g}, Mbit/s" for at in ours]
     _finish(axes, x, "throughput, Mbit/s")
-    axes.set_ylim(bottom=0)
+    _from_zero(axes)
     if of == "loss":
         logarithmic(axes)
     shown.pictures.append((f"throughput over {x}", figure))
@@ -467,7 +472,7 @@ def fig12(runs: Runs) -> Shown:
             label=f"paper: TCP beside {name}",
         )
     _finish(axes, "link, Mbit/s", "the Reno flow, Mbit/s")
-    axes.set_ylim(bottom=0)
+    _from_zero(axes)
     shown.pictures.append(("throughput of the Reno flow", figure))
     return shown
 
@@ -573,7 +578,7 @@ def fig14(runs: Runs) -> Shown:
     for one in (run, *(beside[name] for name in BESIDE if name in beside)):
         _shares(one, axes, "")
     _finish(axes, "time, s", "throughput, Mbit/s")
-    axes.set_ylim(bottom=0)
+    _from_zero(axes)
     shown.pictures.append(("throughput over time, 5 s", figure))
     return shown
 
@@ -602,6 +607,6 @@ def fig15(runs: Runs) -> Shown:
         at = {run["flows"][0]["base_rtt_ms"]: f"{goodput(run):.1f}" for run in of}
         shown.peers[name] = [at.get(rtt, "missing") for rtt in (20, 60, 120)]
     _finish(axes, "round-trip time, ms", "rate, Mbit/s")
-    axes.set_ylim(bottom=0)
+    _from_zero(axes)
     shown.pictures.append(("rate by round-trip time", figure))
     return shown
