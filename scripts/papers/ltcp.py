@@ -486,6 +486,12 @@ def _unfair(run: Json) -> float:
     return float(each[0] / each[1])
 
 
+def _with_queue(run: Json) -> float:
+    """The ratio of the round-trip times that the two flows saw."""
+    short, long = (flow["rtt_ms"]["mean"] for flow in run["flows"])
+    return float(long / short)
+
+
 def fig13(runs: Runs) -> Shown:
     """Unequal round-trip times."""
     found = group(runs("ltcp-fig13"), _rtt_ratio)
@@ -505,6 +511,7 @@ def fig13(runs: Runs) -> Shown:
     values = [shown.values[f"throughput ratio, RTT ratio {ratio}"] for ratio in found]
     for i, value in zip(x, values, strict=True):
         shown.values[f"over the inverse square, RTT ratio {i}"] = Value(value.ours / i**2)
+        shown.values[f"RTTs with the queue, RTT ratio {i}"] = over(found[str(i)], _with_queue)
     axes.errorbar(x, [v.ours for v in values], [v.half for v in values], marker="o", label="ltcp")
     axes.plot(x, [PAPER["fig13"]["ltcp"][r] for r in found], "kx", label="paper's ltcp")
     axes.plot(x, [i**2 for i in x], ":", color="grey", label="inverse square, TCP's")
