@@ -40,8 +40,8 @@ flock -n 9 || {
 set -- --profile "$profile" "$@"
 status=0
 trap 'exit 130' INT
-# What real time needs, before hours of runs.  A run without it says what is missing.
-if [ -n "$("$lab" python -m papers realtime --dry "$@")" ]; then
+# What other backends need, before hours of runs.  A run without it says what is missing.
+if [ -n "$("$lab" python -m papers beside --dry "$@")" ]; then
 	scripts/deps.sh vm || status=1
 fi
 workflow() {
@@ -58,8 +58,8 @@ esac
 "$lab" build
 # shellcheck disable=SC2086
 workflow $cores || status=1
-# What is to be seen in real time, too, when nothing else goes on any more.
-"$lab" python -m papers realtime --timeout "${TIMEOUT:-21600}" "$@" || status=1
+# On other backends, some in real time, when nothing else goes on any more.
+"$lab" python -m papers beside --timeout "${TIMEOUT:-21600}" "$@" || status=1
 "$lab" python -m papers gather "$@"
 "$lab" python -m papers html "$@" || status=1
 exit "$status"

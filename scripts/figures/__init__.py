@@ -26,6 +26,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 from lab import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 from lab.modules import ROOT
 from lab.result import Json
+from lab.scenario import payload
 
 DOCS = ROOT / "docs"
 RESULTS = DOCS / "results"
@@ -104,6 +105,12 @@ def bdp_of(run: Json) -> float:
     return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
 
 
+def mss_of(run: Json) -> int:
+    """TCP payload bytes per full packet, Scenario.mss of a run."""
+    one = run["scenario"]
+    return payload(one["link"]["mtu"], timestamps=one["host"]["timestamps"])
+
+
 POINTS = 600  # of a picture over time
 
 
@@ -114,11 +121,12 @@ def series(run: Json, flow: int, column: str) -> Json:
     return {"t": [round(t, 2) for t in one["t"][::step]], column: one[column][::step]}
 
 
-def rates(run: Json, seconds: float) -> list[list[float]]:
-    """Mbit/s of each flow in each `seconds` of the run, all of its connections together."""
+def rates(run: Json, seconds: float, flows: int | None = None) -> list[list[float]]:
+    """Mbit/s of each flow, or of the first `flows`, in each `seconds` of the run, all of its
+    connections together."""
     step = round(seconds / float(run["scenario"]["sample"]))
     found = []
-    for flow in run["flows"]:
+    for flow in run["flows"][:flows]:
         total: list[float] = []
         for one in flow["connections"]:
             # A flow that starts late has no samples before that.

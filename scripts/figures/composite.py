@@ -12,7 +12,7 @@ from matplotlib import pyplot
 from lab.errors import LabError
 from lab.result import Json
 
-from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, plus, rates, save
+from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, mss_of, plus, rates, save
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
 
@@ -64,8 +64,7 @@ SHOWN = (20.0, 25.0)  # seconds of the run whose sequence is shown
 
 def sequence(run: Json, connection: Json) -> Json:
     """What arrived, and what of it in order, in packets, at each sample of SHOWN."""
-    link, host = run["scenario"]["link"], run["scenario"]["host"]
-    mss = link["mtu"] - 40 - (12 if host["timestamps"] else 0)
+    mss = mss_of(run)
     begin, end = SHOWN
     columns = zip(connection["t"], connection["delivered"], connection["received"], strict=True)
     inside = [(arrived, got // mss) for t, arrived, got in columns if begin <= t < end]
@@ -119,7 +118,7 @@ def observe(run: Json) -> Json:
         found["step_beside"] = round(max(rest), 3)
         if run["seed"] == run["scenario"]["seeds"][0]:  # the one that is drawn
             shown = run["flows"][:2]
-            found["mbps"] = rates(run, WINDOW)[:2]
+            found["mbps"] = rates(run, WINDOW, flows=2)
             found["sequence"] = [sequence(run, flow["connections"][0]) for flow in shown]
     return found
 

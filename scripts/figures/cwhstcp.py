@@ -22,6 +22,7 @@ from . import (
     grouped,
     interval,
     markdown,
+    mss_of,
     plus,
     save,
     series,
@@ -55,10 +56,9 @@ def warm(run: Json) -> float:
 
 def loss(run: Json, flows: list[Json]) -> float:
     """Packets sent again over packets sent, measured time."""
-    link = run["scenario"]["link"]
-    mss = link["mtu"] - 40 - (12 if run["scenario"]["host"]["timestamps"] else 0)
     again = sum(flow["retransmissions"] for flow in flows)
-    return float(again / (again + sum(flow["received_bytes"] for flow in flows) / mss))
+    sent = sum(flow["received_bytes"] for flow in flows) / mss_of(run)
+    return float(again / (again + sent))
 
 
 SCALES = (1, 10)  # seconds over which fairness is looked at, besides the whole

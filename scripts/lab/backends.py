@@ -15,7 +15,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from . import cores, kernel, modules, process, suite, tools, vm
 from .errors import LabError
@@ -27,8 +27,9 @@ class Backend(ABC):
     """One way of running experiments; `prepare` once, then `execute` many."""
 
     name: str
-    exact: bool  # virtual time: cores are never short, and a run repeats
+    exact: bool  # virtual time: cores are never short
     seeded = False  # netem's random numbers can be seeded
+    own_system = False  # runs do not see this machine's programs, but those of another system
 
     def __init__(self) -> None:
         # Congestion control of ours -> hash of what it was made from, by `prepare`.
@@ -79,7 +80,7 @@ def fill(
     plan's own."""
     if plan.programs and main:
         raise LabError(f"{scenario.name}: this measures with the lab's traffic, not with iperf3")
-    if plan.programs and backend.name != "vm":  # whose system has it
+    if plan.programs and not backend.own_system:
         tools.need("iperf3")
     (run / "setup.sh").write_text(plan.setup)
     (run / "traffic").write_text(plan.traffic)
@@ -304,7 +305,9 @@ class Vm(Backend):
 
     name = "vm"
     exact = False
+    own_system = True
     suite = "bookworm"
+    machine: ClassVar[dict[str, Any]] = {}  # options of vm.run
 
     def boot(self, run: Path, **options: Any) -> vm.Completed:
         """Boot the kernel for what is in `run`, with our modules built for it; `options` are
@@ -316,6 +319,7 @@ class Vm(Backend):
             # In the chroot, where a compiler is fast.
             setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
             binds=[(run, "/lab")],
+            **self.machine,
             **options,
         )
         (run / "out").write_text(done.stdout)
@@ -354,3 +358,15 @@ class Vm(Backend):
             if failed:
                 raise failed[0] from None
             raise
+
+
+class Counted(Vm):
+    """The same kernel in a virtual time: emulated, a nanosecond for each instruction, so that it
+    holds rates which emulation in real time does not."""
+
+    name = "vm-counted"
+    exact = True
+    machine = vm.COUNTED
+
+
+BACKENDS: dict[str, type[Backend]] = {one.name: one for one in (Uml, Vm, Counted, Host)}

@@ -23,7 +23,7 @@ from . import cache, chaos, errors, kernel, modules, process, result, runner, to
 from . import iperf3 as programs
 from . import scenario as scenarios
 from . import watch as watching
-from .backends import Backend, Host, Uml, Vm, fill
+from .backends import BACKENDS, Backend, Uml, fill
 from .errors import LabError
 from .plan import make as make_plan
 from .smp import Smp
@@ -34,16 +34,13 @@ app = typer.Typer(
     add_completion=False,  # `completion` does that, without writing to the user's home
     pretty_exceptions_enable=False,
 )
-BACKENDS = {backend.name: backend for backend in (Uml, Vm, Host)}
 console = Console()
 notes = Console(stderr=True)
 
 Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
 Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
-Which = Annotated[
-    str,
-    typer.Option(help="Where to run: uml, vm or host.", autocompletion=lambda: list(BACKENDS)),
-]
+WHERE = "Where to run: uml, vm, vm-counted or host."
+Which = Annotated[str, typer.Option(help=WHERE, autocompletion=lambda: list(BACKENDS))]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 
 

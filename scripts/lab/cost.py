@@ -27,9 +27,7 @@ from .runner import run_directory
 SUITE = "bookworm"
 PHASES = ("slow_start", "avoidance", "recovery", "loss")
 LOOP = "-"  # the algorithm without entry points: what it takes is the loop's
-# The guest's clock goes by 1 ns for each instruction, its counter with it, and jumps when idle.
-COUNTING = ("-icount", "shift=0,sleep=off")
-# Batches of each kind then: whether they are alike is to be seen.
+# Batches of each kind when instructions are counted: whether they are alike is to be seen.
 COUNTED = 3
 
 
@@ -143,10 +141,8 @@ def in_instructions(rounds: int) -> tuple[list[Batch], str]:
             suite=SUITE,
             setup=_BUILD,
             binds=[(run, "/lab")],
-            kvm=False,
-            cpus=1,
-            qemu=COUNTING,
             timeout=900 + 600 * rounds,
+            **vm.COUNTED,
         )
         return read(run, done.stdout)
 

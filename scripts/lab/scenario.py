@@ -275,12 +275,17 @@ class Scenario(_Strict):
     @property
     def mss(self) -> int:
         """TCP payload bytes per full packet."""
-        return self.link.mtu - 40 - (12 if self.host.timestamps else 0)
+        return payload(self.link.mtu, timestamps=self.host.timestamps)
 
     @property
     def capacity(self) -> float:
         """Payload capacity of the link, bits per second: the most goodput there can be."""
         return self.link.rate * self.mss / self.link.mtu
+
+
+def payload(mtu: int, *, timestamps: bool) -> int:
+    """Bytes of TCP payload in a full packet of `mtu` bytes of IP."""
+    return mtu - 40 - (12 if timestamps else 0)
 
 
 def _explain(error: ValidationError, path: Path) -> str:

@@ -133,10 +133,8 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
             backend,
             run,
             output=lambda line: say(line.strip()),
-            cpus=1,
-            kvm=False if counted else None,
-            qemu=cost.COUNTING if counted else (),
             timeout=900 + 4 * turns * len(names) * (one.duration + 5),
+            **(vm.COUNTED if counted else {"cpus": 1}),
         )
         return observe(run, names, turns, one.duration)
 

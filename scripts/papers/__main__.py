@@ -24,7 +24,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     for name, about in (
         ("plan", "say which runs there are to be, and how long they take"),
         ("run", "carry out one run"),
-        ("realtime", "carry out the runs in real time; nothing else must go on"),
+        ("beside", "carry out the runs on other backends; nothing else must go on"),
         ("gather", "summarise what is there of the runs"),
         ("html", "write the report"),
         ("confirm", "see whether the modules as they are give what is in docs/results"),
@@ -36,7 +36,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--timeout", type=float, default=6 * 3600, help="wall seconds for a run")
         step.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
         step.add_argument("--out", type=Path)
-        step.add_argument("--dry", action="store_true", help="plan, realtime: name the runs")
+        step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("names", nargs="*", help="figures (run: a run)")
     return parser.parse_args(words)
 
@@ -58,9 +58,9 @@ def main(words: list[str]) -> int:
         if given.step == "plan":
             runs = work.plan(figures, how)
             print(cost.total(runs, given.cores), file=sys.stderr)
-            jobs = work.left_in_real_time(figures, how)
+            jobs = work.left_beside(figures, how)
             if jobs:
-                print(cost.in_real_time([job.scenario for job in jobs]), file=sys.stderr)
+                print(cost.beside([(of, job.scenario) for of, job in jobs]), file=sys.stderr)
             if given.dry:
                 for entry in runs:
                     if not entry["done"]:
@@ -74,14 +74,14 @@ def main(words: list[str]) -> int:
             with terminable():
                 for name in given.names:
                     work.run(name, figures, how, timeout=given.timeout)
-        elif given.step == "realtime":
-            jobs = work.left_in_real_time(figures, how)
+        elif given.step == "beside":
+            jobs = work.left_beside(figures, how)
             if given.dry:
-                for job in jobs:
+                for _, job in jobs:
                     print(job.path.stem)
                 return 0
             with terminable():
-                failed = work.real_time(jobs, timeout=given.timeout)
+                failed = work.beside(jobs, timeout=given.timeout)
             for said in failed:
                 print(f"failed: {said}", file=sys.stderr)
             return 1 if failed else 0

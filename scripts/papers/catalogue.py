@@ -10,6 +10,7 @@ from typing import Self
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from figures import PUBLISHED
+from lab.backends import BACKENDS
 from lab.errors import LabError
 from lab.modules import ROOT
 
@@ -65,16 +66,23 @@ class Figure(_Strict):
     scenarios: list[str] = []  # without .toml; none if it is arithmetic
     peers: list[str] = []
     no_peers: str = ""  # why there are none
-    realtime: bool = False  # its runs are to be there from the vm backend, too
+    beside: str = ""  # its runs are to be there from this backend, too
     differs: str = ""  # of the experiment, whatever comes out
     reference: str = "paper"  # what numbers stand beside: "equation", "real time"
     ours: bool = False  # the claim is ours, and not the paper's
     criterion: list[Criterion]
 
+    @property
+    def suffix(self) -> str:
+        """What is behind the names of its runs on the backend beside, and of their file."""
+        return f"-{self.beside}"
+
     @model_validator(mode="after")
     def _peers(self) -> Self:
         if bool(self.peers) == bool(self.no_peers):
             raise ValueError(f"{self.id}: peers, or no_peers and why")
+        if self.beside and self.beside not in BACKENDS:
+            raise ValueError(f"{self.id}: beside is one of {', '.join(BACKENDS)}")
         return self
 
 

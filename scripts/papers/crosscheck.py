@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The same path in virtual and in real time.  "paper" is the latter here."""
+"""The same path on the lab's own backend and on another.  "paper" is the latter here."""
 
 from __future__ import annotations
 
+from functools import partial
 from statistics import mean
 
 from matplotlib import pyplot
@@ -21,19 +22,10 @@ def observe(run: Json) -> Json:
     return {"losses": losses, "cwnd": series(run, 0, "cwnd"), "mbps": rates(run, 1.0)}
 
 
-def crosscheck(runs: Runs) -> Shown:
+def _both(runs: Runs, name: str, backend: str) -> Shown:
     """Goodput and loss events of both."""
-    return _both(runs, "crosscheck")
-
-
-def crosscheck_50m_bdp(runs: Runs) -> Shown:
-    """... at 50 Mbit/s, with a BDP of buffer."""
-    return _both(runs, "crosscheck-50m-bdp")
-
-
-def _both(runs: Runs, name: str) -> Shown:
     shown = Shown()
-    real = {cc(run): run for run in runs(f"{name}-vm")}
+    real = {cc(run): run for run in runs(f"{name}-{backend}")}
     virtual = {cc(run): run for run in runs(name)}
     figure, places = pyplot.subplots(
         len(virtual), 1, sharex=True, figsize=(7, 6), layout="constrained"
@@ -46,7 +38,7 @@ def _both(runs: Runs, name: str) -> Shown:
         shown.values[f"loss events, {who}"] = Value(losses[0], paper=losses[1], digits=0)
         windows = [mean(one["observed"]["cwnd"]["cwnd"]) for one in (run, real[who])]
         shown.values[f"mean window, {who}"] = Value(windows[0], paper=windows[1], unit="packets")
-        for one, label in ((run, "virtual"), (real[who], "real")):
+        for one, label in ((run, "uml"), (real[who], backend)):
             place.plot(
                 one["observed"]["cwnd"]["t"], one["observed"]["cwnd"]["cwnd"], lw=1, label=label
             )
@@ -57,3 +49,8 @@ def _both(runs: Runs, name: str) -> Shown:
     places[-1].set_xlabel("time, s")
     shown.pictures.append(("congestion windows over time", figure))
     return shown
+
+
+crosscheck = partial(_both, name="crosscheck", backend="vm")
+crosscheck_counted = partial(_both, name="crosscheck", backend="vm-counted")
+crosscheck_50m_bdp = partial(_both, name="crosscheck-50m-bdp", backend="vm")

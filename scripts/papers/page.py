@@ -173,7 +173,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
     fewer, seeds = "", 1
     for peers in (False, True):
         for name, runs in work.expected(figure, how, peers=peers).items():
-            files = [name, name + work.VM] if figure.realtime else [name]
+            files = [name, name + figure.suffix] if figure.beside else [name]
             if not peers:
                 seeds = max(seeds, *(sum(o.name == one.name for o, _ in runs) for one, _ in runs))
             for file in files:

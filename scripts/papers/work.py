@@ -45,7 +45,7 @@ class Profile:
     seeds: int = 0  # at most; 0: all
     peer_seeds: int = 0  # ... of the kernel's own, if not as many
     peers: tuple[str, ...] = PEERS
-    realtime: bool = False  # in real time, too, what is to be there from the vm backend
+    beside: bool = False  # what is to be there from another backend, too
     runs_of: str = ""  # the profile whose runs these are
 
     @property
@@ -141,11 +141,8 @@ def run_name(one: Scenario, seed: int) -> str:
     return f"{one.name}-s{seed}"
 
 
-VM = "-vm"
-
-
 def path_of(how: Profile, one: Scenario, seed: int, suffix: str = "") -> Path:
-    """The file of a run; of one in real time with VM behind its name."""
+    """The file of a run; with its figure's suffix of the one on the backend beside."""
     return how.out / "runs" / f"{run_name(one, seed)}{suffix}.json"
 
 
@@ -217,26 +214,26 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
         raise
 
 
-def left_in_real_time(figures: list[Figure], how: Profile) -> list[runner.Job]:
-    """The runs that are to be there in real time, too, and are not."""
+def left_beside(figures: list[Figure], how: Profile) -> list[tuple[str, runner.Job]]:
+    """The runs that are to be there from another backend, too, and are not; and which."""
     jobs = [
-        runner.Job(one, seed, path_of(how, one, seed, VM))
+        (figure.beside, runner.Job(one, seed, path_of(how, one, seed, figure.suffix)))
         for figure in figures
-        if figure.realtime and how.realtime
+        if figure.beside and how.beside
         for runs in expected(figure, how, peers=False).values()
         for one, seed in runs
     ]
-    return [job for job in jobs if to_do(job.path, job.scenario)]
+    return [(backend, job) for backend, job in jobs if to_do(job.path, job.scenario)]
 
 
-def real_time(jobs: list[runner.Job], *, timeout: float) -> list[str]:
-    """Carry these out in real time, one after the other: nothing else must go on on this machine.
-    Those that failed."""
+def beside(jobs: list[tuple[str, runner.Job]], *, timeout: float) -> list[str]:
+    """Carry these out on their backends, one after the other: for those in real time nothing else
+    must go on on this machine.  Those that failed."""
     failed = []
-    for job in jobs:
-        print(f"in real time: {job.path.stem}, {job.scenario.duration:g} s", file=sys.stderr)
+    for backend, job in jobs:
+        print(f"{backend}: {job.path.stem}, {job.scenario.duration:g} s", file=sys.stderr)
         try:
-            _carry_out(job, backends.Vm(), timeout)
+            _carry_out(job, backends.BACKENDS[backend](), timeout)
         except process.Cancelled:
             raise
         except Exception as error:
@@ -329,8 +326,8 @@ def files(
             expected(figure, how, peers=False) | expected(figure, how, peers=True)
         ).items():
             found[file] = (figure.paper, "", runs)
-            if figure.realtime:
-                found[file + VM] = (figure.paper, VM, runs)
+            if figure.beside:
+                found[file + figure.suffix] = (figure.paper, figure.suffix, runs)
     return found
 
 
@@ -343,18 +340,17 @@ def gather(figures: list[Figure], how: Profile) -> None:
 
 
 def keep(figures: list[Figure], how: Profile) -> list[str]:
-    """Copy what is complete to docs/results, with what each scenario file cost; the names of
-    the scenario files that are not complete."""
+    """Put what there is beside what docs/results has, where that makes it complete, and what each
+    scenario file cost; the names of the scenario files that are not complete."""
     if how.length != 1 or how.seeds or how.peers != PEERS:
         raise LabError(f"docs/results holds whole runs; the profile {how.name} has none")
     left, all_runs = [], files(figures, profile(COMMITTED))
     for file, (_, _, runs) in files(figures, how).items():
-        lines, kept = read(how.results, file), read(RESULTS, file)
-        if not state(lines, runs).complete:
-            left.append(file)
-        # Several seeds are not given for one.
-        elif len(lines) >= len(current(kept, all_runs[file][2])):
+        lines = merged(read(RESULTS, file), read(how.results, file), all_runs[file][2])
+        if state(lines, runs).complete:
             write_lines(lines, RESULTS / f"{file}.json")
+        else:
+            left.append(file)
     cost.keep(
         how.out / "runs",
         {f: [(run_name(*r), r[0]) for r in runs] for f, runs in wanted(figures, how).items()},
@@ -401,6 +397,18 @@ def current(lines: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
         if one and "failed" not in line and (measured_as(line, one) or confirmed(line, one)):
             found.append(line)
     return found
+
+
+def merged(kept: list[Json], new: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
+    """The new lines, failures too, and of those kept what is current and not made again, in the
+    order of the runs."""
+
+    def key(line: Json) -> tuple[str, int]:
+        return line["scenario"]["name"], line["seed"]
+
+    there = {key(line): line for line in [*current(kept, runs), *new]}
+    names = [(one.name, seed) for one, seed in runs]
+    return [there[name] for name in names if name in there]
 
 
 # --- results of other sources

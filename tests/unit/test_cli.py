@@ -111,7 +111,7 @@ def test_manual_page_has_every_command() -> None:
     ("line", "wanted"),
     [
         ("longfat su", {"summarise"}),
-        ("longfat run --backend ", {"uml", "vm", "host"}),
+        ("longfat run --backend ", {"uml", "vm", "vm-counted", "host"}),
         ("longfat run --ba", {"--backend"}),
         ("longfat iperf3 x.toml -C lt", {"ltcp"}),
     ],
@@ -164,7 +164,10 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
     for arguments, words in (
         (["run", bad], f"longfat: {bad}: flow[0].cc: no congestion control 'renno'; valid: "),
         (["run", tmp_path / "none.toml"], "none.toml: cannot be read"),
-        (["run", ROOT / "tests/scenarios/demo.toml", "--backend", "x"], "valid: uml, vm, host"),
+        (
+            ["run", ROOT / "tests/scenarios/demo.toml", "--backend", "x"],
+            "valid: uml, vm, vm-counted, host",
+        ),
         (["table", tmp_path / "none.json"], "is not a result file"),
         (["plot", bad], "is not a result file"),
         (["page", bad, "-o", tmp_path / "x.html"], "is not a result file"),

@@ -249,7 +249,7 @@ def test_verdict_of_a_claim_of_ours() -> None:
     assert decide(figure_of(ours=True), State(1), [judged(False)])[0] is Verdict.HOLDS_NOT
     ours = [figure.id for figure in FIGURES if figure.ours]
     hypotheses = ["composite-h1", "composite-h2"]
-    crosschecks = ["crosscheck", "crosscheck-50m-bdp"]
+    crosschecks = ["crosscheck", "crosscheck-counted", "crosscheck-50m-bdp"]
     assert ours == [*hypotheses, "composite-flood", *crosschecks]
 
 
@@ -317,6 +317,35 @@ def test_state() -> None:
     assert work.current([line], [(one, seed)]) == [line]
     assert work.current([line | {"failed": "why"}], [(one, seed)]) == []
     assert work.current([line], [(other, seed)]) == []
+
+
+def test_what_is_kept_is_merged() -> None:
+    """A run made now is beside those of docs/results, in the order of the scenario file, and in
+    the place of its own; what is stale goes; a failure is not hidden by an older result."""
+    one, _ = one_run()
+    runs = [(one, seed) for seed in (1, 2, 3)]
+    kept = [line_of(one, 3), line_of(one, 1), line_of(one, 2) | {"modules": {"reno": "0"}}]
+    new = [line_of(one, 1) | {"kernel": "6.13"}]
+    found = work.merged(kept, new, runs)
+    assert [(line["seed"], line["kernel"]) for line in found] == [(1, "6.13"), (3, "6.12")]
+    assert not work.state(found, runs).complete and work.state(found, [runs[0], runs[2]]).complete
+    found = work.merged(kept, [line_of(one, 3) | {"failed": "why"}], runs)
+    assert work.state(found, runs).failed == {"crosscheck-reno-s3": "why"}
+
+
+def test_keep_takes_what_makes_a_file_complete(
+    alone: work.Profile, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "kept"
+    monkeypatch.setattr(work, "RESULTS", kept)
+    monkeypatch.setattr(cost, "keep", lambda *_: None)
+    figures = [figure_of(scenarios=["crosscheck"])]
+    runs = [(one, 1) for one in scenario.load(ROOT / "tests/scenarios/crosscheck.toml")]
+    lines = [line_of(*run) | {"modules": work.sources(run[0])} for run in runs]
+    work.write_lines(lines[:1], alone.results / "crosscheck.json")
+    assert work.keep(figures, alone) == ["crosscheck"] and not kept.exists()
+    work.write_lines(lines[1:], kept / "crosscheck.json")
+    assert work.keep(figures, alone) == [] and work.read(kept, "crosscheck") == lines
 
 
 def test_a_run_that_failed_is_kept_as_failed(alone: work.Profile) -> None:
@@ -436,7 +465,7 @@ def test_dry_changes_nothing(
     assert "crosscheck-reno-s1" in capsys.readouterr().out and path.exists()
 
 
-def test_in_real_time_one_failure_does_not_stop_the_others(
+def test_beside_one_failure_does_not_stop_the_others(
     alone: work.Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each leaves its .error, and is made the next time."""
@@ -453,8 +482,8 @@ def test_in_real_time_one_failure_does_not_stop_the_others(
     monkeypatch.setattr(backends.Vm, "prepare", lambda self, say: None)
     figures = catalogue.choose(["crosscheck"])
     bad = ["crosscheck-cubic-s1-vm", "crosscheck-ltcp-s1-vm"]
-    left = work.left_in_real_time(figures, alone)
-    assert work.real_time(left, timeout=1) == [f"{name}: no kernel" for name in bad]
+    left = work.left_beside(figures, alone)
+    assert work.beside(left, timeout=1) == [f"{name}: no kernel" for name in bad]
     assert made == ["crosscheck-reno-s1-vm", *bad]
     errors = sorted(path.stem for path in (alone.out / "runs").glob("*.error"))
     assert errors == sorted(bad)
@@ -462,23 +491,28 @@ def test_in_real_time_one_failure_does_not_stop_the_others(
     assert [line.get("failed") for line in work.read(alone.results, "crosscheck-vm")][1:] == [
         "no kernel"
     ] * 2
-    assert [job.path.stem for job in work.left_in_real_time(figures, alone)] == bad
-    assert cost.in_real_time([job.scenario for job in left]).endswith("one after the other: 16 min")
+    assert [job.path.stem for _, job in work.left_beside(figures, alone)] == bad
+    said = cost.beside([(of, job.scenario) for of, job in left])
+    assert said == "and 3 on other backends (vm), one after the other: 16 min"
+    counted = [("vm-counted", job.scenario) for _, job in left]  # 15 million packets
+    assert cost.beside([*counted, ("vm", one_run()[0])]).endswith(
+        "(vm-counted, vm), one after the other: 57 min"
+    )
 
 
-def test_which_profiles_are_in_real_time_too(alone: work.Profile) -> None:
+def test_which_profiles_are_on_other_backends_too(alone: work.Profile) -> None:
     """Not a first look, and not what a cluster does; and only the figure that asks for it."""
     figures = catalogue.choose(["crosscheck"])
     for name in ("quick", "slurm"):
-        assert work.left_in_real_time(figures, work.profile(name)) == []
+        assert work.left_beside(figures, work.profile(name)) == []
     for name in ("full", "peers-once"):
-        assert work.profile(name).realtime
-    assert work.left_in_real_time(catalogue.choose(["ltcp-fig2", "ltcp-fig6"]), alone) == []
+        assert work.profile(name).beside
+    assert work.left_beside(catalogue.choose(["ltcp-fig2", "ltcp-fig6"]), alone) == []
 
 
 def report_sh(tmp_path: Path, profile: str, *, left: str, fails: str) -> tuple[int, list[str]]:
     """The exit status of scripts/report.sh in a tree whose programs only say that they were
-    called, and which were; what is `left` to do in real time; which step `fails`."""
+    called, and which were; what is `left` to do on other backends; which step `fails`."""
     tree = tmp_path / "tree"
     (tree / "scripts").mkdir(parents=True)
     shutil.copy(ROOT / "scripts/report.sh", tree / "scripts")
@@ -500,14 +534,14 @@ def report_sh(tmp_path: Path, profile: str, *, left: str, fails: str) -> tuple[i
 
 
 @pytest.mark.parametrize("profile", ["full", "quick", "slurm"])
-@pytest.mark.parametrize("fails", ["", "deps", "snakemake", "realtime", "html"])
+@pytest.mark.parametrize("fails", ["", "deps", "snakemake", "beside", "html"])
 @pytest.mark.parametrize("left", ["", "a-run-vm"])
 def test_the_steps_of_a_report(tmp_path: Path, profile: str, left: str, fails: str) -> None:
     """Real time comes after all runs, what it needs before them; whatever fails, all the other
     steps are taken, and the status says so."""
     status, steps = report_sh(tmp_path, profile, left=left, fails=fails)
     needs = ["deps"] if left else []
-    assert steps == ["plan", *needs, "build", "snakemake", "realtime", "gather", "html"]
+    assert steps == ["plan", *needs, "build", "snakemake", "beside", "gather", "html"]
     assert status == (1 if fails in steps else 0)
 
 
