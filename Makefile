@@ -58,7 +58,7 @@ results: ## Run the published scenarios again, renew docs/results and the pages;
 	@scripts/results.sh $(PAGE)
 
 report: deps ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm
-	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) DRY=$(DRY) scripts/report.sh $(FIGURE)
+	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check

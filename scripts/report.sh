@@ -8,6 +8,7 @@
 #	PROFILE		quick, full (the default), peers-once, slurm; committed: from docs/results, no runs
 #	JOBS		runs at once (the default: one a core)
 #	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
+#	AGAIN		not empty: make the runs of these figures again though they are there
 #	DRY		not empty: say what would be run, and how long it takes; nothing is changed
 #
 # The exit status is 1 if a run failed or a figure cannot be judged; the report is there all the
@@ -17,12 +18,14 @@ cd "$(dirname "$0")/.."
 profile=${PROFILE:-full}
 jobs=${JOBS:-$(nproc)}
 lab=$PWD/scripts/longfat
+again=${AGAIN:+--again}
 
 if [ "$profile" = committed ]; then
 	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
 fi
 if [ -n "${DRY:-}" ]; then
-	exec "$lab" python -m papers plan --dry --profile "$profile" --cores "$jobs" "$@"
+	# shellcheck disable=SC2086
+	exec "$lab" python -m papers plan --dry $again --profile "$profile" --cores "$jobs" "$@"
 fi
 case $profile in
 slurm | peers-once) out=$PWD/out/report/full ;;
@@ -36,7 +39,8 @@ flock -n 9 || {
 	exit 1
 }
 
-"$lab" python -m papers plan --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
+# shellcheck disable=SC2086
+"$lab" python -m papers plan $again --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
 set -- --profile "$profile" "$@"
 status=0
 trap 'exit 130' INT

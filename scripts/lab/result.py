@@ -284,6 +284,8 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         },
         "log": log,
     }
+    if (run / "accelerator").exists():  # of a virtual machine
+        out["accelerator"] = (run / "accelerator").read_text()
     if programs:
         out["iperf3"] = next(iter(programs.values())).version
     if raw["l"]:

@@ -66,6 +66,7 @@ class Completed(subprocess.CompletedProcess[str]):
     """What a guest's command left behind; stderr is part of stdout."""
 
     dmesg: str  # the kernel's log, as dmesg --decode prints it
+    accelerator: str  # "kvm", or "tcg": emulation
 
 
 def _tail(path: Path, lines: int = 25) -> str:
@@ -229,6 +230,7 @@ def run(
         status = control / "status"
         if status.exists():
             result = Completed(command, int(status.read_text()), "".join(out))
+            result.accelerator = "kvm" if kvm else "tcg"
             result.dmesg = (control / "dmesg").read_text(errors="replace")
             return result
         what = f"{words.strip().splitlines()[0]} in a virtual machine with Debian {suite}'s kernel"

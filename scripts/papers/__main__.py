@@ -36,6 +36,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--timeout", type=float, default=6 * 3600, help="wall seconds for a run")
         step.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
         step.add_argument("--out", type=Path)
+        step.add_argument("--again", action="store_true", help="plan: what is there, too")
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("names", nargs="*", help="figures (run: a run)")
     return parser.parse_args(words)
@@ -56,9 +57,9 @@ def main(words: list[str]) -> int:
         how = work.profile(given.profile)
         figures = catalogue.choose([] if given.step == "run" else given.names)
         if given.step == "plan":
-            runs = work.plan(figures, how)
+            runs = work.plan(figures, how, again=given.again)
             print(cost.total(runs, given.cores), file=sys.stderr)
-            jobs = work.left_beside(figures, how)
+            jobs = work.left_beside(figures, how, again=given.again)
             if jobs:
                 print(cost.beside([(of, job.scenario) for of, job in jobs]), file=sys.stderr)
             if given.dry:
@@ -66,7 +67,7 @@ def main(words: list[str]) -> int:
                     if not entry["done"]:
                         print(f"{entry['cpu_s']:8.1f} s  {entry['name']}")
                 return 0
-            work.clear(runs, how)
+            work.clear(runs, jobs, how)
             if given.out:
                 given.out.parent.mkdir(parents=True, exist_ok=True)
                 given.out.write_text(json.dumps({"runs": runs}, indent=1) + "\n")

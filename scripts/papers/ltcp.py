@@ -340,6 +340,8 @@ def fig9(runs: Runs) -> Shown:
     for name, jain in zip(names, _fair_at(run)[1:6], strict=True):
         shown.values[f"Jain, {name}"] = Value(jain, digits=3)
     shown.values["utilisation"] = Value(100 * run["summary"]["utilisation"], unit="%")
+    for name, one in (("ltcp", run), *((name, beside[name]) for name in BESIDE if name in beside)):
+        shown.values[f"{name}'s least Jain"] = Value(min(_fair_at(one)[1:6]), digits=3)
     for name, one in beside.items():
         cells = [f"{jain:.3f}" for jain in _fair_at(one)[1:6]]
         shown.peers[name] = [*cells, f"{100 * one['summary']['utilisation']:.1f}"]
@@ -448,6 +450,9 @@ def fig12(runs: Runs) -> Shown:
             if key not in by:
                 cells += ["missing", ""]
                 continue
+            if name in BESIDE:
+                ratio = shown.values[f"reno {key}"].ours / mean(_each(run)[1] for run in by[key])
+                shown.values[f"reno's over that beside {name}, {key}"] = Value(ratio)
             printed = paper.get(key, [None, None])
             for i, number in ((1, printed[0]), (0, printed[1])):
                 cells.append(_with_paper(over(by[key], lambda run, i=i: _each(run)[i]), number))  # type: ignore[misc]
@@ -502,6 +507,11 @@ def fig13(runs: Runs) -> Shown:
         )
     for name, of in group(runs("ltcp-fig13-peers"), cc).items():
         by, paper = group(of, _rtt_ratio), PAPER["fig13"].get(name, {})
+        for ratio in found if name in BESIDE else ():
+            if ratio in by:
+                ours = shown.values[f"throughput ratio, RTT ratio {ratio}"].ours
+                value = Value(mean(_unfair(run) for run in by[ratio]) / ours)
+                shown.values[f"{name}'s over ours, RTT ratio {ratio}"] = value
         shown.peers[name] = [
             _with_paper(over(by[ratio], _unfair), paper.get(ratio)) if ratio in by else "missing"
             for ratio in found

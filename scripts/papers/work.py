@@ -214,8 +214,11 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
         raise
 
 
-def left_beside(figures: list[Figure], how: Profile) -> list[tuple[str, runner.Job]]:
-    """The runs that are to be there from another backend, too, and are not; and which."""
+def left_beside(
+    figures: list[Figure], how: Profile, *, again: bool = False
+) -> list[tuple[str, runner.Job]]:
+    """The runs that are to be there from another backend, too, and are not (`again`: all), and
+    from which."""
     jobs = [
         (figure.beside, runner.Job(one, seed, path_of(how, one, seed, figure.suffix)))
         for figure in figures
@@ -223,7 +226,7 @@ def left_beside(figures: list[Figure], how: Profile) -> list[tuple[str, runner.J
         for runs in expected(figure, how, peers=False).values()
         for one, seed in runs
     ]
-    return [(backend, job) for backend, job in jobs if to_do(job.path, job.scenario)]
+    return [(backend, job) for backend, job in jobs if again or to_do(job.path, job.scenario)]
 
 
 def beside(jobs: list[tuple[str, runner.Job]], *, timeout: float) -> list[str]:
@@ -264,8 +267,8 @@ def run(name: str, figures: list[Figure], how: Profile, *, timeout: float) -> No
 # --- all runs
 
 
-def plan(figures: list[Figure], how: Profile) -> list[Json]:
-    """The runs that these figures want, longest first."""
+def plan(figures: list[Figure], how: Profile, *, again: bool = False) -> list[Json]:
+    """The runs that these figures want, longest first; `again`: as if none was there."""
     out = []
     for file, runs in wanted(figures, how).items():
         for one, seed in runs:
@@ -275,17 +278,17 @@ def plan(figures: list[Figure], how: Profile) -> list[Json]:
                     "file": file,
                     "cpu_s": round(cost.estimate(one, file), 1),
                     "mem_mb": 2048 + round(32 * one.bdp / 2**20),
-                    "done": not to_do(path_of(how, one, seed), one),
+                    "done": not again and not to_do(path_of(how, one, seed), one),
                 }
             )
     return sorted(out, key=lambda entry: (-entry["cpu_s"], entry["name"]))
 
 
-def clear(runs: list[Json], how: Profile) -> None:
+def clear(runs: list[Json], beside: list[tuple[str, runner.Job]], how: Profile) -> None:
     """Remove the results of those that are to be made, so that they are."""
-    for entry in runs:
-        if not entry["done"]:
-            (how.out / "runs" / f"{entry['name']}.json").unlink(missing_ok=True)
+    names = [how.out / "runs" / f"{entry['name']}.json" for entry in runs if not entry["done"]]
+    for path in [*names, *(job.path for _, job in beside)]:
+        path.unlink(missing_ok=True)
 
 
 def _observe(paper: str, run: Json) -> Json:
@@ -378,7 +381,8 @@ def state(lines: list[Json], runs: list[tuple[Scenario, int]]) -> State:
         elif not (measured_as(line, one) or confirmed(line, one)):
             found.stale.append(run_name(one, seed))
         else:
-            found.kernels.add(str(line["kernel"]))
+            how = f" ({line['accelerator']})" if "accelerator" in line else ""
+            found.kernels.add(f"{line['kernel']}{how}")
             found.sources |= {f"{name} {of}" for name, of in line["modules"].items()}
             if measured_as(line, one):
                 found.measured.append(run_name(one, seed))

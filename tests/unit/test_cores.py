@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import cache, cores
+from lab import backends, cache, cores, modules, vm
 from lab.errors import LabError
 
 
@@ -71,3 +71,20 @@ def test_a_cache_that_cannot_be_written_is_no_hindrance(monkeypatch: pytest.Monk
 def test_an_error_of_the_block_is_the_callers() -> None:
     with pytest.raises(FileNotFoundError, match="mine"), cores.taken():
         raise FileNotFoundError("mine")
+
+
+def test_an_emulator_that_counts_has_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """While it runs, and this thread has all of them again when it failed."""
+    allowed = [{4, 7}]
+    monkeypatch.setattr(os, "sched_setaffinity", lambda _, to: allowed.append(to))
+
+    def run(*_: object, **options: object) -> None:
+        assert allowed[-1] == {4}
+        assert options["kvm"] is False and options["qemu"] == ("-icount", "shift=0,sleep=off")
+        raise vm.VmError("no boot")
+
+    monkeypatch.setattr(vm, "run", run)
+    monkeypatch.setattr(modules, "copy", lambda *_: None)
+    with pytest.raises(vm.VmError):
+        backends.Counted().boot(tmp_path, timeout=1)
+    assert allowed == [{4, 7}, {4}, {4, 7}]

@@ -308,6 +308,7 @@ def test_state() -> None:
     line = line_of(one, seed)
     good = work.state([line], [(one, seed)])
     assert good.complete and good.kernels == {"6.12"}
+    assert work.state([line | {"accelerator": "tcg"}], [(one, seed)]).kernels == {"6.12 (tcg)"}
     assert work.state([], [(one, seed)]).missing == ["crosscheck-reno-s1"]
     failed = work.state([line | {"failed": "why"}], [(one, seed)])
     assert failed.failed == {"crosscheck-reno-s1": "why"} and not failed.complete
@@ -449,8 +450,28 @@ def test_plan_makes_what_is_stale_again(alone: work.Profile) -> None:
     runs = work.plan(figures, alone)
     assert not any(run["done"] for run in runs)
     assert path.exists(), "a plan changes nothing"
-    work.clear(runs, alone)
+    work.clear(runs, [], alone)
     assert not path.exists()
+
+
+def test_again_makes_what_is_there(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of the figures that are named, on both backends; only asked about, nothing goes."""
+    one, seed = one_run()
+    paths = [work.path_of(alone, one, seed, suffix) for suffix in ("", "-vm")]
+    paths[0].parent.mkdir(parents=True)
+    for path in paths:
+        path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1}))
+    other = alone.out / "runs/ltcp-fig6-ltcp-s1.json"
+    other.write_text("{}")
+    monkeypatch.setattr(work, "profile", lambda name: alone)
+    plan = ["plan", "--again", "crosscheck"]
+    assert main.main([*plan, "--dry"]) == 0 and all(path.exists() for path in paths)
+    assert "crosscheck-reno-s1" in capsys.readouterr().out
+    assert main.main(["plan", "crosscheck"]) == 0 and all(path.exists() for path in paths)
+    assert main.main(plan) == 0 and not any(path.exists() for path in paths)
+    assert other.exists()
 
 
 def test_dry_changes_nothing(
