@@ -20,12 +20,12 @@ jobs=${JOBS:-$(nproc)}
 lab=$PWD/scripts/longfat
 again=${AGAIN:+--again}
 
-if [ "$profile" = committed ]; then
-	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
-fi
 if [ -n "${DRY:-}" ]; then
 	# shellcheck disable=SC2086
 	exec "$lab" python -m papers plan --dry $again --profile "$profile" --cores "$jobs" "$@"
+fi
+if [ "$profile" = committed ]; then
+	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
 fi
 case $profile in
 slurm | peers-once) out=$PWD/out/report/full ;;

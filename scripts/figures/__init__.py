@@ -141,6 +141,13 @@ def rates(run: Json, seconds: float, flows: int | None = None) -> list[list[floa
 OPEN, DISORDER = 0, 1  # tcpi_ca_state
 
 
+def loss_events(run: Json, connection: Json) -> int:
+    """How often a connection began to recover, in the measured time."""
+    columns = zip(connection["t"], connection["state"], strict=True)
+    calm = [state <= DISORDER for t, state in columns if t >= run["scenario"]["warmup"]]
+    return sum(before and not now for before, now in pairwise(calm))
+
+
 def avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
     """Whether a sample was taken in congestion avoidance."""
     return ssthresh is not None and cwnd >= ssthresh and state <= DISORDER

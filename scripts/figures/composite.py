@@ -12,7 +12,18 @@ from matplotlib import pyplot
 from lab.errors import LabError
 from lab.result import Json
 
-from . import DISORDER, PUBLISHED, by_case, grouped, interval, markdown, mss_of, plus, rates, save
+from . import (
+    PUBLISHED,
+    by_case,
+    grouped,
+    interval,
+    loss_events,
+    markdown,
+    mss_of,
+    plus,
+    rates,
+    save,
+)
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
 
@@ -63,7 +74,8 @@ SHOWN = (20.0, 25.0)  # seconds of the run whose sequence is shown
 
 
 def sequence(run: Json, connection: Json) -> Json:
-    """What arrived, and what of it in order, in packets, at each sample of SHOWN."""
+    """What the sender knows to have arrived (SACK says so, too), and what the receiver has in
+    order, in packets, at each sample of SHOWN."""
     mss = mss_of(run)
     begin, end = SHOWN
     columns = zip(connection["t"], connection["delivered"], connection["received"], strict=True)
@@ -77,14 +89,10 @@ def sequence(run: Json, connection: Json) -> Json:
 
 def windows(run: Json, connection: Json) -> Json:
     """The congestion window at each full second of the measured time, and loss events."""
-    columns = zip(connection["t"], connection["cwnd"], connection["state"], strict=True)
-    measured = [row for row in columns if row[0] >= run["scenario"]["warmup"]]
+    columns = zip(connection["t"], connection["cwnd"], strict=True)
+    measured = [cwnd for t, cwnd in columns if t >= run["scenario"]["warmup"]]
     step = max(1, round(1 / float(run["scenario"]["sample"])))
-    calm = [state <= DISORDER for _, _, state in measured]
-    return {
-        "each_second": [cwnd for _, cwnd, _ in measured[::step]],
-        "losses": sum(before and not now for before, now in pairwise(calm)),
-    }
+    return {"each_second": measured[::step], "losses": loss_events(run, connection)}
 
 
 def observe(run: Json) -> Json:

@@ -61,6 +61,20 @@ def loss(run: Json, flows: list[Json]) -> float:
     return float(again / (again + sent))
 
 
+def shares_at(run: Json, flows: list[Json], begin: float, end: float) -> list[float]:
+    """What the flows' only connections got in order from `begin` to `end`, seconds, of what the
+    link could carry."""
+    capacity = run["summary"]["capacity_bps"] * (end - begin) / 8
+    found = []
+    for flow in flows:
+        one = flow["connections"][0]
+        counts = [
+            got for t, got in zip(one["t"], one["received"], strict=True) if begin <= t <= end
+        ]
+        found.append(round((counts[-1] - counts[0]) / capacity, 5))
+    return found
+
+
 SCALES = (1, 10)  # seconds over which fairness is looked at, besides the whole
 
 
@@ -115,6 +129,9 @@ def observe(run: Json) -> Json:
     if rest:
         share = sum(flow["goodput_bps"] for flow in rest) / capacity
         found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
+    if run["scenario"]["name"] == "cwhstcp-table2":
+        times = ((50, 100), (100, 150), (150, 200))
+        found["shares_at"] = {f"{b}-{e}": shares_at(run, fast, b, e) for b, e in times}
     # The pictures of windows, of the first seed.
     drawn = run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-fig6")
     if drawn and run["seed"] == run["scenario"]["seeds"][0]:

@@ -11,7 +11,7 @@ from matplotlib import pyplot
 from lab import report
 from lab.result import Json
 
-from . import PUBLISHED, kept, markdown, rates, save, series
+from . import PUBLISHED, kept, loss_events, markdown, rates, save, series
 
 # --- LTCP's arithmetic, from the paper's equations
 
@@ -105,6 +105,8 @@ def observe(run: Json) -> Json:
     name = run["scenario"]["name"]
     if name.startswith("ltcp-fig6"):
         found["cwnd"] = series(run, 0, "cwnd")
+    if name.startswith(("ltcp-fig12", "ltcp-fig13")):
+        found["losses"] = [loss_events(run, flow["connections"][0]) for flow in run["flows"]]
     if name.startswith(("ltcp-fig9", "ltcp-fig14")):
         found["mbps"] = rates(run, WINDOW)
     return found

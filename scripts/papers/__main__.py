@@ -124,6 +124,10 @@ def main(words: list[str]) -> int:
     except LabError as error:
         print(f"report: {error}", file=sys.stderr)
         return 1
+    except BrokenPipeError:
+        # Whoever reads has seen enough.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
     except KeyboardInterrupt as stopped:
         # As of a program that the signal ended: TERM is not the user's.
         return 128 + (stopped.args[0] if stopped.args else signal.SIGINT)

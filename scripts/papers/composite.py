@@ -8,7 +8,7 @@ from matplotlib import pyplot
 from figures.composite import COUNTS, SHOWN, WINDOW
 from lab.result import Json
 
-from .shown import Runs, Shown, Value, case, cc, group, over, public, rate
+from .shown import Runs, Shown, Value, case, cc, group, over, public, rate, ratio
 
 PAPER = public("composite")
 
@@ -87,8 +87,8 @@ def smooth(runs: Runs) -> Shown:
             )
             shown.values[f"variation, N={n}, {link}"] = ours
             shown.values[f"N connections, N={n}, {link}"] = theirs
-            shown.values[f"over a Reno's, N={n}, {link}"] = Value(ours.ours / reno.ours)
-            shown.values[f"over N connections', N={n}, {link}"] = Value(ours.ours / theirs.ours)
+            shown.values[f"over a Reno's, N={n}, {link}"] = ratio(ours, reno)
+            shown.values[f"over N connections', N={n}, {link}"] = ratio(ours, theirs)
         for label, key in (("composite", "variation"), ("N connections", "N connections")):
             values = [shown.values[f"{key}, N={n}, {link}"] for n in counts]
             axes.errorbar(
@@ -148,7 +148,7 @@ def flood(runs: Runs) -> Shown:
             times = [(k + 0.5) * WINDOW for k in range(len(mbps))]
             column[0].plot(times, mbps, lw=1, label=label)
         for axes, packets in zip(column[1:], run["observed"]["sequence"], strict=True):
-            for what, label in (("arrived", "arrived"), ("in_order", "acknowledged in order")):
+            for what, label in (("arrived", "acknowledged"), ("in_order", "in order")):
                 times = [
                     SHOWN[0] + k * run["scenario"]["sample"] for k in range(len(packets[what]))
                 ]
@@ -166,6 +166,7 @@ def flood(runs: Runs) -> Shown:
     places[1, 0].legend(fontsize="x-small")
     for place in places.flat:
         place.grid(alpha=0.3)
+    for place in places[0]:
         place.set_ylim(bottom=0)
     shown.pictures.append(("throughput and sequence over time", figure))
     return shown

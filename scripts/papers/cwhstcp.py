@@ -13,7 +13,7 @@ from figures import logarithmic
 from figures.cwhstcp import fast_flows
 from lab.result import Json
 
-from .shown import Runs, Shown, Table, Value, case, cc, group, over, public, utilisation
+from .shown import Runs, Shown, Table, Value, case, cc, colour, group, over, public, utilisation
 
 PAPER = public("cwhstcp")
 
@@ -46,9 +46,7 @@ def table1(runs: Runs) -> Shown:
 
 def _windows(shown: Shown, runs: list[Json], title: str) -> None:
     """Windows over time of the first seed."""
-    run = next((run for run in runs if "cwnd" in run["observed"]), None)
-    if run is None:
-        return
+    run = next(run for run in runs if "cwnd" in run["observed"])
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     for flow, seen in zip(fast_flows(run), run["observed"]["cwnd"], strict=True):
         axes.plot(seen["t"], seen["cwnd"], lw=1, label=f"{flow['base_rtt_ms']:g} ms")
@@ -66,6 +64,10 @@ def _shares(runs: list[Json], i: int, paper: float | None = None) -> Value:
     )
 
 
+def _share_at(seconds: str, i: int, run: Json) -> float:
+    return 100 * float(run["observed"]["shares_at"][seconds][i])
+
+
 def _jain(runs: list[Json], paper: float | None = None) -> Value:
     return over(runs, lambda run: run["observed"]["jain"], paper=paper, digits=3)
 
@@ -78,7 +80,19 @@ def table2(runs: Runs) -> Shown:
     printed = zip(*(PAPER["table2"][seconds] for seconds in ("100-150", "150-200")), strict=True)
     for i, (flow, halves) in enumerate(zip(fast_flows(found[0]), printed, strict=True)):
         shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(found, i, mean(halves))
+    shown.values["share of the two shortest"] = over(
+        found, lambda run: 100 * sum(run["observed"]["shares"][:2]), unit="%", digits=1
+    )
     shown.values["Jain"] = _jain(found)
+    for seconds, shares in PAPER["table2"].items():
+        for i, (flow, paper) in enumerate(zip(fast_flows(found[0]), shares, strict=True)):
+            shown.values[f"{seconds} s: {flow['base_rtt_ms']:g} ms"] = over(
+                found,
+                partial(_share_at, seconds, i),
+                paper=paper,
+                unit="%",
+                digits=1,
+            )
     for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
         shown.peers[name] = _peer(of)
     return shown
@@ -149,13 +163,21 @@ def table3(runs: Runs) -> Shown:
     return shown
 
 
+def _most_over_least(run: Json) -> float:
+    windows = run["observed"]["windows"]
+    return float(max(windows) / min(windows))
+
+
 def fig6(runs: Runs) -> Shown:
     """Windows of CW-HSTCP."""
     found = runs("cwhstcp-fig6")
     shown = Shown()
     shown.values |= _means(found)
-    means = [value.ours for value in shown.values.values()]
-    shown.values["windows, most / least"] = Value(max(means) / min(means), digits=3)
+    shown.values["windows, most / least"] = over(found, _most_over_least, digits=3)
+    default = [run for run in runs("cwhstcp-buffer") if _is_base(run)]
+    shown.values["with the minimum RTT and others beside, most / least"] = over(
+        default, _most_over_least, digits=3
+    )
     _windows(shown, found, "CW-HSTCP")
     return shown
 
@@ -189,6 +211,7 @@ def fig7(runs: Runs) -> Shown:
             [v.ours for v in values.values()],
             marker=".",
             label=name,
+            color=colour({"hstcp": "highspeed"}.get(name, name)),
             lw=2 if thick else 0.8,
             ls="-" if thick else "--",
         )
@@ -197,7 +220,7 @@ def fig7(runs: Runs) -> Shown:
     axes.set_ylabel("Jain's index")
     axes.set_ylim(0.3, 1.02)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="x-small", ncols=2)
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
     shown.pictures.append(("fairness over time scales", figure))
     return shown
 

@@ -12,8 +12,7 @@ from lab.result import Json
 from .shown import Runs, Shown, Table, Value, case, cc, group, over, public, utilisation
 
 TABLE1 = public("ghstcp-table1")
-RTT = 0.045  # s, "approximately"
-ACCESS = 100.0  # Mbit/s, of the link that the two connections of Flow-2 share
+NETWORK = TABLE1.pop("network")
 
 
 HSTCP_BELOW = "HSTCP mode below the BDP"
@@ -112,8 +111,8 @@ def table1(runs: Runs) -> Shown:
     for link, rows in TABLE1.items():
         total = float(link.removesuffix("mbit"))
         for size, (one, two, _) in rows.items():
-            held = int(size.removesuffix("KiB")) * 1024 * 8 / RTT / 1e6
-            each = min(held, total / 3, ACCESS / 2)
+            held = int(size.removesuffix("KiB")) * 1024 * 8 / NETWORK["rtt"] / 1e6
+            each = min(held, total / 3, NETWORK["access"] / 2)
             shown.values[f"{link}, {size}: Flow-2"] = Value(
                 each, paper=two, unit="Mbit/s", digits=1
             )
@@ -158,8 +157,19 @@ def _beside(runs: Runs, name: str) -> Shown:
         for axes, what in zip(places, ("utilisation", "fairness", "Flow-1"), strict=True):
             value = shown.values[f"{of}, {who}: {what}"]
             axes.bar(place, value.ours, 0.4, yerr=value.half, color=colour, label=label)
+        first, second = (shown.values[f"{of}, {who}: {what}"] for what in ("Flow-1", "Flow-2"))
+        places[2].bar(
+            place, second.ours, 0.4, bottom=first.ours, yerr=second.half, color=colour, alpha=0.4
+        )
+    for of in sizes:
+        hstcp, reno = (shown.values[f"{of}, {who}: utilisation"] for who in ("hstcp", "reno"))
+        shown.values[f"{of}, hstcp over reno: utilisation"] = Value(
+            hstcp.ours - reno.ours, hstcp.half + reno.half, hstcp.seeds, unit="points"
+        )
     for axes, what in zip(
-        places, ("link utilisation, %", "fairness index", "Flow-1, Mbit/s"), strict=True
+        places,
+        ("link utilisation, %", "fairness index", "Flow-1, above it Flow-2, Mbit/s"),
+        strict=True,
     ):
         axes.set_xticks(range(len(CASES)), CASES, fontsize="small")
         axes.set_ylabel(what)
@@ -168,7 +178,7 @@ def _beside(runs: Runs, name: str) -> Shown:
     places[1].set_ylim(0.4, 1)
     bars = places[0].get_legend_handles_labels()  # the same in all three
     figure.legend(*bars, fontsize="x-small", loc="outside upper center", ncols=2)
-    shown.pictures.append(("utilisation, fairness and Flow-1's throughput", figure))
+    shown.pictures.append(("utilisation, fairness and throughput of Flow-1 and Flow-2", figure))
     for who, of_peer in group(runs(f"{name}-peers"), cc).items():
         by = group(of_peer, size)
         cells: list[str] = []
@@ -195,4 +205,9 @@ def fig7(runs: Runs) -> Shown:
 
 def fig8(runs: Runs) -> Shown:
     """200 Mbit/s."""
-    return _beside(runs, "ghstcp-fig8")
+    shown = _beside(runs, "ghstcp-fig8")
+    slower = _beside(runs, "ghstcp-fig7").values
+    for of in ("64 KB", "512 KB"):
+        key = f"{of}, reno: utilisation"
+        shown.values[f"{key} at 100 Mbit/s"] = slower[key]
+    return shown

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from math import log10
 from statistics import mean, stdev
@@ -17,11 +18,26 @@ from figures.ltcp import WINDOW, claiming, layer_start
 from lab.result import Json
 
 from .catalogue import PEERS
-from .shown import Runs, Shown, Table, Value, case, cc, goodput, group, loss, over, public
+from .shown import (
+    Runs,
+    Shown,
+    Table,
+    Value,
+    case,
+    cc,
+    colour,
+    goodput,
+    group,
+    loss,
+    over,
+    public,
+    ratio,
+)
 
 PAPER = public("ltcp")
 RATES = {100e6: "100mbit", 250e6: "250mbit", 500e6: "500mbit", 1e9: "1gbit", 2.4e9: "2.4gbit"}
 BESIDE = ("htcp", "bic")  # of the kernel's, those that the paper prints, besides Reno
+BETA, W_T = PAPER["parameters"]["beta"], PAPER["parameters"]["W_T"]
 
 
 def _rate_key(run: Json) -> str:
@@ -53,6 +69,14 @@ def _from_zero(axes: Axes) -> None:
     axes.set_ylim(0, 1.05 * axes.get_ylim()[1])
 
 
+def _recovering(k: int) -> float:
+    """Speedup in recovering from a loss at W_K, section 3.2; where a loss leads below W_T it is
+    TCP itself."""
+    if (1 - BETA) * layer_start(k) < W_T:
+        return 1.0
+    return float((k - 1) * 0.5 / BETA)
+
+
 def fig2(runs: Runs) -> Shown:
     """Arithmetic: window, speedup in claiming bandwidth (15), in recovery (section 3.2)."""
     shown = Shown()
@@ -61,7 +85,7 @@ def fig2(runs: Runs) -> Shown:
         ours = (
             layer_start(k),
             claiming(k),
-            1.0 if k == 2 else (k - 1) * 0.5 / 0.15,
+            _recovering(k),
         )
         for what, value, printed in zip(
             ("W", "claim", "recover"), ours, (w, claim, recover), strict=True
@@ -92,7 +116,6 @@ def fig2(runs: Runs) -> Shown:
 # Mean window by loss rate.  LTCP's: (18) and (11) with K_R = 1 give W'', (19), as
 # ((6/W_T)^(1/3) / (beta (1 - beta/2) p))^(3/5), and the mean is 1 - beta/2 of it, (17).  The
 # paper prints 3/2 as the exponent of (19).  The others': their RFCs and papers.
-BETA, W_T = 0.15, 50
 RESPONSE: dict[str, Callable[[float], float]] = {
     "LTCP, (18) and (11)": lambda p: (1 - BETA / 2)
     * ((6 / W_T) ** (1 / 3) / (BETA * (1 - BETA / 2) * p)) ** 0.6,
@@ -224,7 +247,7 @@ def fig7(runs: Runs) -> Shown:
     for key, run in ours.items():
         paper = PAPER["fig7"]["ltcp"][key]
         shown.values[f"goodput {key}"] = Value(goodput(run), paper=paper["goodput"], unit="Mbit/s")
-        shown.values[f"loss {key}"] = Value(loss(run), paper=paper["loss"], unit="%", digits=4)
+        shown.values[f"loss {key}"] = Value(loss(run), paper=paper["loss"], unit="%", digits=6)
     measured = {_rate_key(run): loss(run) for run in beside.get("htcp", [])}
     for key, run in ours.items():
         if key in PAPER["fig7"]["htcp"]:
@@ -397,6 +420,7 @@ def _swept(
         style: dict[str, Any] = (
             {"lw": 2, "marker": "o"} if label == "ltcp" else {"lw": 0.9, "marker": "."}
         )
+        style["color"] = colour(label)
         axes.errorbar(
             list(values),
             [v.ours for v in values.values()],
@@ -408,11 +432,13 @@ def _swept(
         whole = len({len(each) for each in points.values()}) == 1
         if label in BESIDE and values.keys() == ours.keys() and whole:
             for at, value in values.items():
-                ratio = shown.values[f"goodput at {at:g}"].ours / value.ours
-                shown.values[f"over {label}'s at {at:g}"] = Value(ratio, digits=3)
+                of_ours = shown.values[f"goodput at {at:g}"]
+                shown.values[f"over {label}'s at {at:g}"] = ratio(of_ours, value)
     shown.peer_headings = [f"{at:g}, Mbit/s" for at in ours]
     _finish(axes, x, "throughput, Mbit/s")
     _from_zero(axes)
+    if len(lines) > 1:
+        axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
     if of == "loss":
         logarithmic(axes)
     shown.pictures.append((f"throughput over {x}", figure))
@@ -432,6 +458,11 @@ def fig11(runs: Runs) -> Shown:
     return shown
 
 
+def _losses(flow: int, run: Json) -> float:
+    """How often a flow lost, in the measured time."""
+    return float(run["observed"]["losses"][flow])
+
+
 def fig12(runs: Runs) -> Shown:
     """One flow beside one of Reno."""
     shown = Shown(
@@ -443,6 +474,8 @@ def fig12(runs: Runs) -> Shown:
         reno, ltcp = PAPER["fig12"]["ltcp"][key]
         shown.values[f"reno {key}"] = over(of, lambda run: _each(run)[1], paper=reno, unit="Mbit/s")
         shown.values[f"ltcp {key}"] = over(of, lambda run: _each(run)[0], paper=ltcp, unit="Mbit/s")
+        for i, who in ((0, "LTCP"), (1, "Reno")):
+            shown.values[f"loss events of {who}, {key}"] = over(of, partial(_losses, i), digits=1)
     for name, of in group(runs("ltcp-fig12-peers"), cc).items():
         cells, paper = [], PAPER["fig12"].get(name, {})
         by = group(of, _rate_key)
@@ -451,8 +484,10 @@ def fig12(runs: Runs) -> Shown:
                 cells += ["missing", ""]
                 continue
             if name in BESIDE:
-                ratio = shown.values[f"reno {key}"].ours / mean(_each(run)[1] for run in by[key])
-                shown.values[f"reno's over that beside {name}, {key}"] = Value(ratio)
+                reno = over(by[key], lambda run: _each(run)[1])
+                shown.values[f"reno's over that beside {name}, {key}"] = ratio(
+                    shown.values[f"reno {key}"], reno
+                )
             printed = paper.get(key, [None, None])
             for i, number in ((1, printed[0]), (0, printed[1])):
                 cells.append(_with_paper(over(by[key], lambda run, i=i: _each(run)[i]), number))  # type: ignore[misc]
@@ -497,34 +532,55 @@ def _with_queue(run: Json) -> float:
     return float(long / short)
 
 
+def _by_its_law(run: Json) -> float:
+    """The ratio of throughput by (9) to (11): a loss takes beta w, and between two of a flow's,
+    which are 1 / events apart, it gains K_R K in each round trip, K as w^(1/3), K_R as
+    RTT_min^(1/3): so w goes as (K_R / (events RTT))^1.5, and throughput as w / RTT."""
+    short, long = run["flows"]
+    base = short["base_rtt_ms"] / long["base_rtt_ms"]
+    losses = run["observed"]["losses"]
+    return float((base ** (1 / 3) * losses[1] / losses[0]) ** 1.5 * _with_queue(run) ** 2.5)
+
+
 def fig13(runs: Runs) -> Shown:
     """Unequal round-trip times."""
     found = group(runs("ltcp-fig13"), _rtt_ratio)
-    shown = Shown(peer_headings=[f"RTT ratio {ratio}" for ratio in found])
-    for ratio, of in found.items():
-        shown.values[f"throughput ratio, RTT ratio {ratio}"] = over(
-            of, _unfair, paper=PAPER["fig13"]["ltcp"][ratio]
+    shown = Shown(peer_headings=[f"RTT ratio {rtts}" for rtts in found])
+    for rtts, of in found.items():
+        shown.values[f"throughput ratio, RTT ratio {rtts}"] = over(
+            of, _unfair, paper=PAPER["fig13"]["ltcp"][rtts]
         )
     for name, of in group(runs("ltcp-fig13-peers"), cc).items():
         by, paper = group(of, _rtt_ratio), PAPER["fig13"].get(name, {})
-        for ratio in found if name in BESIDE else ():
-            if ratio in by:
-                ours = shown.values[f"throughput ratio, RTT ratio {ratio}"].ours
-                value = Value(mean(_unfair(run) for run in by[ratio]) / ours)
-                shown.values[f"{name}'s over ours, RTT ratio {ratio}"] = value
+        for rtts in found if name in BESIDE else ():
+            if rtts in by:
+                ours = shown.values[f"throughput ratio, RTT ratio {rtts}"]
+                value = ratio(over(by[rtts], _unfair), ours)
+                shown.values[f"{name}'s over ours, RTT ratio {rtts}"] = value
         shown.peers[name] = [
-            _with_paper(over(by[ratio], _unfair), paper.get(ratio)) if ratio in by else "missing"
-            for ratio in found
+            _with_paper(over(by[rtts], _unfair), paper.get(rtts)) if rtts in by else "missing"
+            for rtts in found
         ]
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     x = [int(ratio) for ratio in found]
-    values = [shown.values[f"throughput ratio, RTT ratio {ratio}"] for ratio in found]
+    values = [shown.values[f"throughput ratio, RTT ratio {rtts}"] for rtts in found]
     for i, value in zip(x, values, strict=True):
-        shown.values[f"over the inverse square, RTT ratio {i}"] = Value(value.ours / i**2)
+        square = Value(value.ours / i**2, value.half / i**2, value.seeds)
+        shown.values[f"over the inverse square, RTT ratio {i}"] = square
         shown.values[f"RTTs with the queue, RTT ratio {i}"] = over(found[str(i)], _with_queue)
+        shown.values[f"by its law, RTT ratio {i}"] = over(found[str(i)], _by_its_law)
+        shown.values[f"of its law's, RTT ratio {i}"] = over(
+            found[str(i)], lambda run: _unfair(run) / _by_its_law(run)
+        )
+        for n, whose in ((0, "short"), (1, "long")):
+            shown.values[f"loss events of the {whose} one, RTT ratio {i}"] = over(
+                found[str(i)], partial(_losses, n), digits=1
+            )
     axes.errorbar(x, [v.ours for v in values], [v.half for v in values], marker="o", label="ltcp")
     axes.plot(x, [PAPER["fig13"]["ltcp"][r] for r in found], "kx", label="paper's ltcp")
     axes.plot(x, [i**2 for i in x], ":", color="grey", label="inverse square, TCP's")
+    by_law = [shown.values[f"by its law, RTT ratio {i}"].ours for i in x]
+    axes.plot(x, by_law, "C0+", ms=9, label="by its law, with these RTTs and losses")
     axes.set_xticks(x)
     _finish(axes, "ratio of round-trip times", "ratio of throughput")
     shown.pictures.append(("throughput ratio by RTT ratio", figure))

@@ -11,7 +11,20 @@ from figures import logarithmic
 from figures.sabul import WINDOW, equation16, friendly_of, of_kind
 from lab.result import Json
 
-from .shown import Runs, Shown, Value, case, cc, goodput, group, over, public, rate, utilisation
+from .shown import (
+    Runs,
+    Shown,
+    Value,
+    case,
+    cc,
+    goodput,
+    group,
+    over,
+    public,
+    rate,
+    ratio,
+    utilisation,
+)
 
 PAPER = public("sabul")
 
@@ -60,7 +73,8 @@ def fig2(runs: Runs) -> Shown:
                 rtt: over(each, utilisation, unit="%", digits=1)
                 for rtt, each in group(of, _rtt).items()
             }
-            shown.values |= {f"{who}, {link}, {rtt:g} ms": value for rtt, value in by.items()}
+            called = {"paper": "paper's law"}.get(who, who)
+            shown.values |= {f"{called}, {link}, {rtt:g} ms": value for rtt, value in by.items()}
             if who == "sabul":
                 means = [value.ours for value in by.values()]
                 shown.values[f"spread over RTTs, {link}"] = Value(
@@ -71,7 +85,7 @@ def fig2(runs: Runs) -> Shown:
                 [v.ours for v in by.values()],
                 [v.half for v in by.values()],
                 marker=".",
-                label=who,
+                label=called,
             )
         logarithmic(axes)
         axes.set_xlabel(f"RTT, ms; {link}")
@@ -102,6 +116,11 @@ def fig2(runs: Runs) -> Shown:
     return shown
 
 
+def _together(item: tuple[str, object]) -> bool:
+    """Sorts those that start together first."""
+    return not item[0].endswith("-together")
+
+
 def fig3(runs: Runs) -> Shown:
     """Two flows."""
     found = group(runs("sabul-fig3"), case)
@@ -109,22 +128,26 @@ def fig3(runs: Runs) -> Shown:
     for name, of in found.items():
         shown.values[f"Jain, {name}"] = over(of, lambda run: run["summary"]["jain"], digits=3)
         shown.values[f"total, {name}"] = over(of, utilisation, unit="%", digits=1)
-    names = [name for name in ("10-10", "10-100", "100-10") if name in found]
-    figure, places = pyplot.subplots(1, 3, sharey=True, figsize=(9, 3), layout="constrained")
-    for place, name in zip(places, names, strict=True):
-        run = found[name][0]
-        for flow, mbps in zip(run["flows"], run["observed"]["mbps"], strict=True):
+    figure, places = pyplot.subplots(2, 4, sharey=True, figsize=(10, 5), layout="constrained")
+    figure.delaxes(places[0, -1])  # seven: together, or one after the other
+    for place, (name, of) in zip(figure.axes, sorted(found.items(), key=_together), strict=True):
+        for n, (flow, mbps) in enumerate(
+            zip(of[0]["flows"], of[0]["observed"]["mbps"], strict=True), 1
+        ):
             place.plot(
                 [(i + 0.5) * WINDOW for i in range(len(mbps))],
                 mbps,
                 lw=1,
-                label=f"{flow['base_rtt_ms']:g} ms",
+                label=f"flow {n}, {flow['base_rtt_ms']:g} ms",
             )
-        place.set_xlabel("time, s")
+        place.set_title(name, fontsize="small")
         place.grid(alpha=0.3)
         place.legend(fontsize="x-small")
-    places[0].set_ylabel("throughput, Mbit/s")
-    places[0].set_ylim(bottom=0)
+    places[0, 0].set_ylim(bottom=0)
+    for place in places[-1]:
+        place.set_xlabel("time, s")
+    for place in places[:, 0]:
+        place.set_ylabel("throughput, Mbit/s")
     shown.pictures.append(("throughput of two flows over time", figure))
 
     def path(run: Json) -> str:
@@ -165,9 +188,8 @@ def fig4(runs: Runs) -> Shown:
         shown.values[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
         shown.values[f"{name}: TCP beside it, B1"] = b1
         shown.values[f"{name}: four TCP, B2"] = b2
-        shown.values[f"{name}: B1 / B2"] = Value(
-            b1.ours / b2.ours, paper=(b1.paper or 0) / b2.paper if b2.paper else None
-        )
+        printed = (b1.paper or 0) / b2.paper if b2.paper else None
+        shown.values[f"{name}: B1 / B2"] = ratio(b1, b2, paper=printed)
         for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)

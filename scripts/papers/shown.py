@@ -6,13 +6,15 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from math import inf
+from math import hypot, inf
 from typing import TypeVar
 
 from matplotlib.figure import Figure
 
 from figures import PUBLISHED, interval
 from lab.result import Json
+
+from .catalogue import PEERS
 
 Key = TypeVar("Key")
 
@@ -68,6 +70,16 @@ def over(
     return Value(middle, half, len(runs), paper, unit, digits)
 
 
+def ratio(
+    a: Value, b: Value, *, paper: float | None = None, unit: str = "", digits: int = 2
+) -> Value:
+    """One over the other, of runs that do not depend on each other: their relative intervals add
+    as squares."""
+    value = a.ours / b.ours
+    half = abs(value) * hypot(a.half / a.ours if a.half else 0, b.half / b.ours)
+    return Value(value, half, max(a.seeds, b.seeds), paper, unit, digits)
+
+
 @dataclass
 class Table:
     """Headings, and rows of text."""
@@ -113,6 +125,12 @@ def cc(run: Json) -> str:
 def case(run: Json) -> str:
     """Of the scenario file."""
     return str(run["scenario"]["case_name"])
+
+
+def colour(name: str) -> str:
+    """Of a line: ours has the first, each of the kernel's own always the same."""
+    others = (*(f"C{n}" for n in range(1, 10)), "black")
+    return dict(zip(PEERS, others, strict=True)).get(name, "C0")
 
 
 def goodput(run: Json) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from math import isfinite
+from math import inf, isfinite
 
 from .catalogue import Criterion, Figure
 from .shown import Value
@@ -74,7 +74,18 @@ class Judged:
     criterion: Criterion
     holds: bool | None  # None: not decided
     by: str  # the numbers that decided
-    apart: bool = True  # False: by means whose 95 % intervals overlap
+    sure: bool = True  # False: by the means alone, 95 % intervals leave it open
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether something holds of means, and whether it does wherever in their 95 % intervals the
+    true ones are, or somewhere in them."""
+
+    holds: bool
+    by: str
+    surely: bool
+    maybe: bool
 
 
 def _named(pattern: str, values: Mapping[str, Value]) -> dict[str, Value]:
@@ -87,12 +98,43 @@ def _named(pattern: str, values: Mapping[str, Value]) -> dict[str, Value]:
     return found
 
 
-def _within(found: Mapping[str, Value], within: float) -> tuple[bool, str]:
+def _within(found: Mapping[str, Value], within: float) -> Judgement:
     ratios = {name: value.ratio for name, value in found.items() if value.ratio is not None}
     if missing := [name for name in found if name not in ratios]:
         raise ValueError(f"the paper prints no {', '.join(missing)}")
-    worst = max(ratios, key=lambda name: abs(ratios[name] - 1))
-    return abs(ratios[worst] - 1) <= within, f"{worst}: ratio {ratios[worst]:.3f}"
+    off = {name: abs(ratio - 1) for name, ratio in ratios.items()}
+    half = {name: value.half / value.paper if value.paper else 0 for name, value in found.items()}
+    worst = max(off, key=lambda name: off[name])
+    return Judgement(
+        off[worst] <= within,
+        f"{worst}: ratio {ratios[worst]:.3f}" + (f" ± {half[worst]:.3f}" if half[worst] else ""),
+        all(off[name] + half[name] <= within for name in off),
+        all(off[name] - half[name] <= within for name in off),
+    )
+
+
+def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
+    def inside(slack: float) -> bool:
+        """With every number off by so many halves of its interval, for the better."""
+        return all(
+            low <= value.ours + slack * value.half and value.ours - slack * value.half <= high
+            for value in found.values()
+        )
+
+    least = min(found, key=lambda name: found[name].ours)
+    most = max(found, key=lambda name: found[name].ours)
+    ends = [least] * (low > -inf) + [most] * (high < inf)
+    by = "; ".join(f"{name} {found[name].text}" for name in dict.fromkeys(ends))
+    return Judgement(inside(0), by, inside(-1), inside(1))
+
+
+def _ordered(chosen: list[tuple[str, Value]], by: float) -> Judgement:
+    pairs = [(a, b) for (_, a), (_, b) in pairwise(chosen)]
+
+    def holds(slack: float) -> bool:
+        return all(a.ours + slack * a.half > by * (b.ours - slack * b.half) for a, b in pairs)
+
+    return Judgement(holds(0), "; ".join(f"{n} {v.text}" for n, v in chosen), holds(-1), holds(1))
 
 
 def judge(criterion: Criterion, values: Mapping[str, Value]) -> Judged:
@@ -107,23 +149,13 @@ def judge(criterion: Criterion, values: Mapping[str, Value]) -> Judged:
     for pattern in patterns:
         found |= _named(pattern, values)
     if criterion.order:
-        chosen = [(name, found[name]) for name in criterion.order]
-        pairs = [(a, b) for (_, a), (_, b) in pairwise(chosen)]
-        return Judged(
-            criterion,
-            all(a.ours > criterion.by * b.ours for a, b in pairs),
-            "; ".join(f"{n} {v.text}" for n, v in chosen),
-            all(a.ours - a.half > criterion.by * (b.ours + b.half) for a, b in pairs),
-        )
-    if criterion.within is not None:
-        return Judged(criterion, *_within(found, criterion.within))
-    low, high = criterion.least, criterion.most
-    least = min(found, key=lambda name: found[name].ours)
-    most = max(found, key=lambda name: found[name].ours)
-    holds = (low is None or found[least].ours >= low) and (high is None or found[most].ours <= high)
-    ends = [least] * (low is not None) + [most] * (high is not None)
-    by = "; ".join(f"{name} {found[name].show(found[name].ours)}" for name in dict.fromkeys(ends))
-    return Judged(criterion, holds, by)
+        made = _ordered([(name, found[name]) for name in criterion.order], criterion.by)
+    elif criterion.within is not None:
+        made = _within(found, criterion.within)
+    else:
+        low, high = criterion.least, criterion.most
+        made = _between(found, -inf if low is None else low, inf if high is None else high)
+    return Judged(criterion, made.holds, made.by, made.surely == made.maybe)
 
 
 def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict, list[str]]:
@@ -137,13 +169,14 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
         f"Not decided: {one.criterion.says} ({one.by})." for one in judged if one.holds is None
     ]
     reasons += [
-        f"By the means alone, their intervals overlap: {one.criterion.says} ({one.by})."
+        f"By the means alone, their intervals leave it open: {one.criterion.says} ({one.by})."
         for one in judged
-        if one.holds and not one.apart
+        if one.holds and not one.sure
     ]
     broken = [one for one in judged if one.holds is False]
     reasons += [
-        f"Not so: {one.criterion.says} ({one.by}). {one.criterion.why or 'Unexplained.'}"
+        f"Not so{'' if one.sure else ', by the means alone, their intervals leave it open'}: "
+        f"{one.criterion.says} ({one.by}). {one.criterion.why or 'Unexplained.'}"
         for one in broken
     ]
     if any(one.criterion.main for one in broken):

@@ -81,6 +81,7 @@ def test_an_emulator_that_counts_has_one(monkeypatch: pytest.MonkeyPatch, tmp_pa
     def run(*_: object, **options: object) -> None:
         assert allowed[-1] == {4}
         assert options["kvm"] is False and options["qemu"] == ("-icount", "shift=0,sleep=off")
+        assert "preempt=full" in options["arguments"]  # type: ignore[operator]
         raise vm.VmError("no boot")
 
     monkeypatch.setattr(vm, "run", run)

@@ -25,7 +25,7 @@ from lab.modules import ROOT, algorithms
 from papers import __main__ as main
 from papers import catalogue, cost, crosscheck, ltcp, page, work
 from papers.catalogue import PEERS, Criterion, Figure
-from papers.shown import Shown, Table, Value
+from papers.shown import Shown, Table, Value, ratio
 from papers.verdict import Judged, State, Verdict, decide, judge
 
 FIGURES = catalogue.load().figure
@@ -230,17 +230,79 @@ def test_verdict_of_what_is_not_decided() -> None:
     assert decide(figure_of(), State(1), [judged(None), judged(False)])[0] is Verdict.NOT
 
 
-def test_an_order_by_the_means_alone() -> None:
-    """It is said where the seeds do not tell the two apart."""
-    criterion = Criterion(says="so", order=["a", "b"])
-    clear = judge(criterion, {"a": Value(3, 0.4, 5), "b": Value(2, 0.5, 5)})
-    assert (clear.holds, clear.apart) == (True, True)
-    assert decide(figure_of(), State(1), [clear]) == (Verdict.REPRODUCED, [])
-    vague = judge(criterion, {"a": Value(3, 0.6, 5), "b": Value(2, 0.5, 5)})
-    assert (vague.holds, vague.apart) == (True, False)
-    said = "By the means alone, their intervals overlap: so (a 3.00 ± 0.60; b 2.00 ± 0.50)."
-    assert decide(figure_of(), State(1), [vague]) == (Verdict.DIFFERENT, [said])
-    assert judge(criterion, {"a": Value(2, 9, 5), "b": Value(3, 9, 5)}).holds is False
+@pytest.mark.parametrize(
+    ("form", "clear", "vague", "not_so"),
+    [
+        (
+            {"order": ["a", "b"]},
+            {"a": Value(3, 0.4, 5), "b": Value(2, 0.5, 5)},
+            {"a": Value(3, 0.6, 5), "b": Value(2, 0.5, 5)},
+            {"a": Value(2, 0.6, 5), "b": Value(3, 0.5, 5)},
+        ),
+        (
+            {"of": ["*"], "least": 1.0},
+            {"a": Value(3, 1.9, 5), "b": Value(2, 0.9, 5)},
+            {"a": Value(3, 1.9, 5), "b": Value(2, 1.1, 5)},
+            {"a": Value(3, 1.9, 5), "b": Value(0.9, 0.2, 5)},
+        ),
+        (
+            {"of": ["*"], "most": 3.0},
+            {"a": Value(2.9, 0.05, 5)},
+            {"a": Value(2.9, 0.2, 5)},
+            {"a": Value(3.1, 0.2, 5)},
+        ),
+        (
+            {"of": ["*"], "within": 0.1},
+            {"a": Value(10.5, 0.4, 5, paper=10)},
+            {"a": Value(9.5, 0.6, 5, paper=10)},
+            {"a": Value(11.5, 0.6, 5, paper=10)},
+        ),
+    ],
+)
+def test_by_the_means_alone(
+    form: dict[str, Any],
+    clear: dict[str, Value],
+    vague: dict[str, Value],
+    not_so: dict[str, Value],
+) -> None:
+    """It is said where the seeds do not decide, and of what is not so, too."""
+    criterion = Criterion(says="so", **form)
+    found = judge(criterion, clear)
+    assert (found.holds, found.sure) == (True, True)
+    assert decide(figure_of(), State(1), [found]) == (Verdict.REPRODUCED, [])
+    found = judge(criterion, vague)
+    assert (found.holds, found.sure) == (True, False)
+    verdict, (said,) = decide(figure_of(), State(1), [found])
+    assert verdict is Verdict.DIFFERENT
+    assert (
+        said.startswith("By the means alone, their intervals leave it open: so (") and "±" in said
+    )
+    found = judge(criterion, not_so)
+    assert (found.holds, found.sure) == (False, False)
+    verdict, (said,) = decide(figure_of(), State(1), [found])
+    assert verdict is Verdict.NOT
+    assert said.startswith("Not so, by the means alone, their intervals leave it open: so (")
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ({"order": ["a", "b"]}, {"a": Value(2, 0.1, 5), "b": Value(3, 0.1, 5)}),
+        ({"of": ["*"], "least": 1.0}, {"a": Value(3, 1, 5), "b": Value(0.5, 0.2, 5)}),
+        ({"of": ["*"], "within": 0.1}, {"a": Value(12, 0.1, 5, paper=10)}),
+    ],
+)
+def test_surely_not_so(form: dict[str, Any], values: dict[str, Value]) -> None:
+    found = judge(Criterion(says="so", **form), values)
+    assert (found.holds, found.sure) == (False, True)
+    assert decide(figure_of(), State(1), [found])[1][0].startswith("Not so: so (")
+
+
+def test_ratio_of_two_means() -> None:
+    """Relative intervals of 3 and 4 per cent make one of 5."""
+    found = ratio(Value(200, 6, 5), Value(100, 4, 3))
+    assert (found.ours, found.seeds) == (2, 5) and found.half == pytest.approx(0.1)
+    assert ratio(Value(2), Value(4)).text == "0.50"
 
 
 def test_verdict_of_a_claim_of_ours() -> None:
