@@ -3,6 +3,10 @@
 
 from __future__ import annotations
 
+from functools import partial
+from math import inf
+from statistics import mean
+
 from matplotlib import pyplot
 
 from figures import bdp_of
@@ -19,12 +23,21 @@ HSTCP_BELOW = "HSTCP mode below the BDP"
 RENO_ABOVE = "Reno mode above BDP + 20 % of the buffer"
 
 
-def _modes(runs: Runs, rule: str) -> tuple[Shown, Json]:
-    """The numbers of Figs. 4 and 6; the first run without RTT jitter."""
-    found = [
+def _of_rule(runs: Runs, rule: str) -> list[Json]:
+    return [
         run for run in runs("ghstcp-fig6") if run["scenario"]["module"]["ghstcp"]["rule"] == rule
     ]
-    run = next(run for run in found if not run["scenario"]["link"]["jitter"])
+
+
+def _without_jitter(runs: Runs, rule: str) -> tuple[list[Json], Json]:
+    """Runs without RTT jitter, and of them the one that is drawn."""
+    found = [run for run in _of_rule(runs, rule) if not run["scenario"]["link"]["jitter"]]
+    return found, found[0]
+
+
+def _modes(runs: Runs, rule: str) -> tuple[Shown, Json]:
+    """The numbers of Figs. 4 and 6; the run that is drawn."""
+    found, (_, run) = _of_rule(runs, rule), _without_jitter(runs, rule)
     shown = Shown()
     for jitter, of in group(found, lambda run: float(run["scenario"]["link"]["jitter"])).items():
         which = f", {1e3 * jitter:g} ms of jitter" if jitter else ""
@@ -63,29 +76,36 @@ def fig4(runs: Runs) -> Shown:
     return shown
 
 
+def _columns(run: Json) -> list[tuple[float, float, int]]:
+    """Time, RTT in ms and window at each sample that has an RTT."""
+    seen = run["observed"]
+    columns = zip(seen["rtt"]["t"], seen["rtt"]["rtt_us"], seen["cwnd"]["cwnd"], strict=True)
+    return [(t, us / 1e3, cwnd) for t, us, cwnd in columns if us]
+
+
+def _above(run: Json, low: float, high: float) -> float:
+    """Mean ms that the RTT is above the path's while the window is between so many BDP."""
+    bdp, warm = bdp_of(run), run["scenario"]["warmup"]
+    found = [rtt for t, rtt, w in _columns(run) if t >= warm and low * bdp < w < high * bdp]
+    return float(mean(found) - run["flows"][0]["base_rtt_ms"])
+
+
 def fig5(runs: Runs) -> Shown:
     """The RTT, original rule."""
-    run = _modes(runs, "trend")[1]
+    found, run = _without_jitter(runs, "trend")
     shown = Shown()
-    seen, base = run["observed"], run["flows"][0]["base_rtt_ms"]
-    warm, bdp = run["scenario"]["warmup"], bdp_of(run)
-    ms = [us / 1e3 for us in seen["rtt"]["rtt_us"]]
-    columns = list(zip(seen["rtt"]["t"], ms, seen["cwnd"]["cwnd"], strict=True))
-    below = [rtt for t, rtt, w in columns if t >= warm and 0 < w < 0.95 * bdp and rtt]
-    above = [rtt for t, rtt, w in columns if t >= warm and w > 1.1 * bdp]
-    shown.values["mean RTT below 0.95 BDP"] = Value(
-        sum(below) / len(below) - base, unit="ms above the path's", digits=2
-    )
-    shown.values["mean RTT above 1.1 BDP"] = Value(
-        sum(above) / len(above) - base, unit="ms above the path's", digits=2
-    )
+    for what, low, high in (("below 0.95", 0, 0.95), ("above 1.1", 1.1, inf)):
+        shown.values[f"mean RTT {what} BDP"] = over(
+            found, partial(_above, low=low, high=high), unit="ms above the path's"
+        )
+    columns = _columns(run)
     figure, places = pyplot.subplots(
         1, 2, figsize=(8, 3), layout="constrained", width_ratios=(2, 1)
     )
     for place, (begin, end) in zip(
         places, ((0, run["scenario"]["duration"]), (24, 29)), strict=True
     ):
-        part = [(t, rtt) for t, rtt, _ in columns if begin <= t <= end and rtt]
+        part = [(t, rtt) for t, rtt, _ in columns if begin <= t <= end]
         place.plot(*zip(*part, strict=True), lw=0.8)
         place.set_xlabel("time, s")
         place.grid(alpha=0.3)

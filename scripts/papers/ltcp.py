@@ -167,6 +167,12 @@ def fig4(runs: Runs) -> Shown:
         }
         axes.plot(list(windows), list(windows.values()), "x", ms=4, label=f"{name}, measured")
         small = {p: each for p, each in points.items() if p <= 1e-3}
+        if len(small) == len(steep):
+            shown.values[f"slope of {name}"] = Value(_slope(small))
+            for p in steep:
+                shown.values[f"over {name}'s window at p={p:g}"] = ratio(
+                    shown.values[f"window at p={p:g}"], Value(windows[p])
+                )
         shown.peers[name] = [
             f"{_slope(small):.2f}" if len(small) == len(steep) else "missing",
             *(f"{windows[p]:.1f}" if p in windows else "missing" for p in ours),

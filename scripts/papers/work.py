@@ -383,7 +383,11 @@ def state(lines: list[Json], runs: list[tuple[Scenario, int]]) -> State:
         else:
             how = f" ({line['accelerator']})" if "accelerator" in line else ""
             found.kernels.add(f"{line['kernel']}{how}")
-            found.sources |= {f"{name} {of}" for name, of in line["modules"].items()}
+            now = sources(one)
+            found.sources |= {
+                f"{name} {of}{'' if now.get(name) == of else ' (earlier)'}"
+                for name, of in line["modules"].items()
+            }
             if measured_as(line, one):
                 found.measured.append(run_name(one, seed))
             else:
