@@ -776,6 +776,22 @@ def test_windows_of_one_stream() -> None:
     assert composite.observe(one)["windows"] == {"each_second": [10, 20, 30, 40], "losses": 2}
 
 
+def test_loss_events() -> None:
+    """How often it begins to recover, after the warm-up; how long it does is none of it."""
+    states = [0, 3, 0, 1, 3, 3, 0, 4, 0]
+    run = {"scenario": {"warmup": 2.0}}
+    assert figures.loss_events(run, {"t": [*range(9)], "state": states}) == 2
+    assert figures.loss_events(run, {"t": [*range(9)], "state": [0] * 9}) == 0
+
+
+def test_shares_at() -> None:
+    """Of 8 Mbit/s, a megabyte a second, in two parts of a run."""
+    flow = {"connections": [{"t": [0, 1, 2, 3], "received": [0, 500_000, 1_500_000, 1_750_000]}]}
+    run = {"summary": {"capacity_bps": 8_000_000}}
+    assert cwhstcp.shares_at(run, [flow], 0, 2) == [0.75]
+    assert cwhstcp.shares_at(run, [flow], 2, 3) == [0.25]
+
+
 def test_windows_apart() -> None:
     assert composite.apart([1, 4], [1, 4]) == 0
     assert composite.apart([12, 28], [10, 30]) == pytest.approx(0.1)

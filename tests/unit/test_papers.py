@@ -25,7 +25,7 @@ from lab.modules import ROOT, algorithms
 from papers import __main__ as main
 from papers import catalogue, cost, crosscheck, ltcp, page, work
 from papers.catalogue import PEERS, Criterion, Figure
-from papers.shown import Shown, Table, Value, ratio
+from papers.shown import Shown, Table, Value, colour, ratio
 from papers.verdict import Judged, State, Verdict, decide, judge
 
 FIGURES = catalogue.load().figure
@@ -775,6 +775,36 @@ def test_quick_is_within_twenty_minutes_on_two_cores() -> None:
     """With two to spare for what is not a run."""
     runs = work.plan(FIGURES, work.profile("quick"))
     assert sum(run["cpu_s"] for run in runs) / 2 <= 18 * 60
+
+
+def test_a_figure_has_a_picture(committed: list[page.Section]) -> None:
+    """Where all of its runs are there; a table of the paper need not."""
+    for found in committed:
+        if found.state.complete and "Table" not in found.figure.number:
+            assert found.pictures, f"{found.figure.id}: {found.reasons}"
+
+
+def test_lines_have_colours_of_their_own() -> None:
+    """The kernel's ten and ours, wherever they are drawn."""
+    assert len({colour(name) for name in ("ltcp", *PEERS)}) == 11
+    assert colour("cwhstcp") == colour("ltcp")
+
+
+def test_recovery_below_layers_is_that_of_tcp() -> None:
+    """Where 0.85 of the window is below W_T."""
+    assert ltcp._recovering(2) == 1
+    assert ltcp._recovering(3) == pytest.approx(2 * 0.5 / 0.15)
+
+
+@pytest.mark.parametrize(
+    ("losses", "queue", "expected"),
+    [((10, 10), 0, 4), ((20, 10), 0, 4 / 2**1.5), ((10, 10), 40, (1 / 2) ** 0.5 * 1.5**2.5)],
+)
+def test_ltcp_by_its_law(losses: tuple[int, int], queue: float, expected: float) -> None:
+    """Flows of 40 and 80 ms: the inverse square where they lose alike and there is no queue."""
+    flows = [{"base_rtt_ms": rtt, "rtt_ms": {"mean": rtt + queue}} for rtt in (40.0, 80.0)]
+    run = {"flows": flows, "observed": {"losses": losses}}
+    assert ltcp._by_its_law(run) == pytest.approx(expected)
 
 
 def test_fewer_seeds_of_the_kernels_own() -> None:
