@@ -21,6 +21,7 @@ from . import (
     by_case,
     grouped,
     interval,
+    loss_events,
     markdown,
     mss_of,
     plus,
@@ -130,6 +131,7 @@ def observe(run: Json) -> Json:
         share = sum(flow["goodput_bps"] for flow in rest) / capacity
         found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
     if run["scenario"]["name"] == "cwhstcp-table2":
+        found["losses"] = [loss_events(run, flow["connections"][0]) for flow in fast]
         # Of 200 s; a run that was cut has them at the same parts of it.
         part = run["scenario"]["duration"] / 200
         times = ((50, 100), (100, 150), (150, 200))

@@ -64,6 +64,10 @@ def _shares(runs: list[Json], i: int, paper: float | None = None) -> Value:
     )
 
 
+def _losses(i: int, run: Json) -> float:
+    return float(run["observed"]["losses"][i])
+
+
 def _share_at(seconds: str, i: int, run: Json) -> float:
     return 100 * float(run["observed"]["shares_at"][seconds][i])
 
@@ -80,6 +84,10 @@ def table2(runs: Runs) -> Shown:
     printed = zip(*(PAPER["table2"][seconds] for seconds in ("100-150", "150-200")), strict=True)
     for i, (flow, halves) in enumerate(zip(fast_flows(found[0]), printed, strict=True)):
         shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(found, i, mean(halves))
+    for i, flow in enumerate(fast_flows(found[0])):
+        shown.values[f"loss events, {flow['base_rtt_ms']:g} ms"] = over(
+            found, partial(_losses, i), digits=1
+        )
     shown.values["share of the two shortest"] = over(
         found, lambda run: 100 * sum(run["observed"]["shares"][:2]), unit="%", digits=1
     )
