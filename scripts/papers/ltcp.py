@@ -574,10 +574,11 @@ def fig13(runs: Runs) -> Shown:
         square = Value(value.ours / i**2, value.half / i**2, value.seeds)
         shown.values[f"over the inverse square, RTT ratio {i}"] = square
         shown.values[f"RTTs with the queue, RTT ratio {i}"] = over(found[str(i)], _with_queue)
-        shown.values[f"by its law, RTT ratio {i}"] = over(found[str(i)], _by_its_law)
-        shown.values[f"of its law's, RTT ratio {i}"] = over(
-            found[str(i)], lambda run: _unfair(run) / _by_its_law(run)
-        )
+        if all(all(run["observed"]["losses"]) for run in found[str(i)]):
+            shown.values[f"by its law, RTT ratio {i}"] = over(found[str(i)], _by_its_law)
+            shown.values[f"of its law's, RTT ratio {i}"] = over(
+                found[str(i)], lambda run: _unfair(run) / _by_its_law(run)
+            )
         for n, whose in ((0, "short"), (1, "long")):
             shown.values[f"loss events of the {whose} one, RTT ratio {i}"] = over(
                 found[str(i)], partial(_losses, n), digits=1
@@ -585,8 +586,11 @@ def fig13(runs: Runs) -> Shown:
     axes.errorbar(x, [v.ours for v in values], [v.half for v in values], marker="o", label="ltcp")
     axes.plot(x, [PAPER["fig13"]["ltcp"][r] for r in found], "kx", label="paper's ltcp")
     axes.plot(x, [i**2 for i in x], ":", color="grey", label="inverse square, TCP's")
-    by_law = [shown.values[f"by its law, RTT ratio {i}"].ours for i in x]
-    axes.plot(x, by_law, "C0+", ms=9, label="by its law, with these RTTs and losses")
+    by_law = {i: shown.values.get(f"by its law, RTT ratio {i}") for i in x}
+    points = [(i, value.ours) for i, value in by_law.items() if value]
+    if points:
+        label = "by its law, with these RTTs and losses"
+        axes.plot(*zip(*points, strict=True), "C0+", ms=9, label=label)
     axes.set_xticks(x)
     _finish(axes, "ratio of round-trip times", "ratio of throughput")
     shown.pictures.append(("throughput ratio by RTT ratio", figure))

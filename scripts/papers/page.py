@@ -198,7 +198,9 @@ def section(figure: Figure, how: work.Profile) -> Section:
     try:
         module = import_module(f"papers.{figure.paper}")
         shown = getattr(module, figure.draw)(lambda name: lines.get(name, []))
-        out.judged = [judge(criterion, shown.values) for criterion in figure.criterion]
+        out.judged = [
+            judge(criterion, shown.values, short=how.length != 1) for criterion in figure.criterion
+        ]
         out.peers = _peer_table(figure, shown, every, peer_runs)
     except Exception as error:
         # The others are to be shown all the same.

@@ -284,6 +284,15 @@ def test_by_the_means_alone(
     assert said.startswith("Not so, by the means alone, their intervals leave it open: so (")
 
 
+def test_runs_that_are_too_short_for_a_number() -> None:
+    """A first look leaves it open; whole runs must have it."""
+    criterion = Criterion(says="so", of=["b"], least=1.0)
+    assert judge(criterion, {"a": Value(1)}, short=True).holds is None
+    assert judge(criterion, {"b": Value(1)}, short=True).holds
+    with pytest.raises(ValueError, match="no number is named"):
+        judge(criterion, {"a": Value(1)})
+
+
 @pytest.mark.parametrize(
     ("form", "values"),
     [
