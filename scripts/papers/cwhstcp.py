@@ -165,7 +165,8 @@ def table3(runs: Runs) -> Shown:
         shown.values[f"c={c}: background's loss"] = over(
             of,
             lambda run: 1e4 * run["observed"]["background"]["loss"],
-            unit="1e-4; the paper's: {} to {}".format(*paper["loss"]),
+            unit="1e-4",
+            printed="{} to {}".format(*paper["loss"]),
             digits=2,
         )
     return shown

@@ -85,13 +85,13 @@ def _numbers(shown: Shown, reference: str) -> Table | None:
     if not shown.values or shown.tables:
         return None
     values = shown.values
-    printed = any(value.paper is not None for value in values.values())
+    printed = any(value.beside for value in values.values())
     several = any(value.seeds > 1 for value in values.values())
     ours = "ours, ± 95 %" if several else "ours"
     headings = ["", ours, *([reference, "ratio"] if printed else []), "unit"]
     rows = []
     for name, value in values.items():
-        paper = [value.show(value.paper), f"{value.ratio:.2f}" if value.ratio is not None else ""]
+        paper = [value.beside, f"{value.ratio:.2f}" if value.ratio is not None else ""]
         rows.append([name, value.text, *(paper if printed else []), value.unit])
     return Table(headings, rows)
 

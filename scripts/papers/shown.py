@@ -29,6 +29,12 @@ class Value:
     paper: float | None = None
     unit: str = ""
     digits: int = 2
+    printed: str = ""  # what the paper has, if it is not one number
+
+    @property
+    def beside(self) -> str:
+        """What stands beside it, as text."""
+        return self.printed or self.show(self.paper)
 
     @property
     def ratio(self) -> float | None:
@@ -64,10 +70,11 @@ def over(
     paper: float | None = None,
     unit: str = "",
     digits: int = 2,
+    printed: str = "",
 ) -> Value:
     """Mean and interval over the seeds of one case."""
     middle, half = interval([of(run) for run in runs])
-    return Value(middle, half, len(runs), paper, unit, digits)
+    return Value(middle, half, len(runs), paper, unit, digits, printed)
 
 
 def ratio(
