@@ -82,12 +82,12 @@ def smooth(runs: Runs) -> Shown:
             theirs = over(
                 cases[f"parallel-{n}"], lambda run: run["observed"]["variation"], digits=3
             )
-            reno = over(
-                cases[f"composite-{n}"], lambda run: run["observed"]["variation_beside"], digits=3
-            )
             shown.values[f"variation, N={n}, {link}"] = ours
             shown.values[f"N connections, N={n}, {link}"] = theirs
-            shown.values[f"over a Reno's, N={n}, {link}"] = ratio(ours, reno)
+            shown.values[f"over a Reno's, N={n}, {link}"] = over(
+                cases[f"composite-{n}"],
+                lambda run: run["observed"]["variation"] / run["observed"]["variation_beside"],
+            )
             shown.values[f"over N connections', N={n}, {link}"] = ratio(ours, theirs)
         for label, key in (("composite", "variation"), ("N connections", "N connections")):
             values = [shown.values[f"{key}, N={n}, {link}"] for n in counts]

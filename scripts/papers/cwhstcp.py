@@ -13,7 +13,20 @@ from figures import logarithmic
 from figures.cwhstcp import fast_flows
 from lab.result import Json
 
-from .shown import Runs, Shown, Table, Value, case, cc, colour, group, over, public, utilisation
+from .shown import (
+    Runs,
+    Shown,
+    Table,
+    Value,
+    case,
+    cc,
+    colour,
+    group,
+    losses,
+    over,
+    public,
+    utilisation,
+)
 
 PAPER = public("cwhstcp")
 
@@ -46,7 +59,7 @@ def table1(runs: Runs) -> Shown:
 
 def _windows(shown: Shown, runs: list[Json], title: str) -> None:
     """Windows over time of the first seed."""
-    run = next(run for run in runs if "cwnd" in run["observed"])
+    run = runs[0]
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     for flow, seen in zip(fast_flows(run), run["observed"]["cwnd"], strict=True):
         axes.plot(seen["t"], seen["cwnd"], lw=1, label=f"{flow['base_rtt_ms']:g} ms")
@@ -62,10 +75,6 @@ def _shares(runs: list[Json], i: int, paper: float | None = None) -> Value:
     return over(
         runs, lambda run: 100 * run["observed"]["shares"][i], paper=paper, unit="%", digits=1
     )
-
-
-def _losses(i: int, run: Json) -> float:
-    return float(run["observed"]["losses"][i])
 
 
 def _share_at(seconds: str, i: int, run: Json) -> float:
@@ -86,7 +95,7 @@ def table2(runs: Runs) -> Shown:
         shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(found, i, mean(halves))
     for i, flow in enumerate(fast_flows(found[0])):
         shown.values[f"loss events, {flow['base_rtt_ms']:g} ms"] = over(
-            found, partial(_losses, i), digits=1
+            found, partial(losses, i), digits=1
         )
     shown.values["share of the two shortest"] = over(
         found, lambda run: 100 * sum(run["observed"]["shares"][:2]), unit="%", digits=1

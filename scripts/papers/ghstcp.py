@@ -145,19 +145,20 @@ def table1(runs: Runs) -> Shown:
     return shown
 
 
+def _size(run: Json) -> str:
+    """Of Flow-2's socket buffers."""
+    return f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB"
+
+
 def _beside(runs: Runs, name: str) -> Shown:
     """Utilisation, fairness and throughput of Flow-1 and Flow-2, by what Flow-1 is."""
-
-    def size(run: Json) -> str:
-        return f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB"
-
     shown = Shown()
     sizes = ("64 KB", "512 KB")
     shown.peer_headings = [
         f"{s}: {what}" for s in sizes for what in ("utilis. %", "fairness", "loss %")
     ]
     figure, places = pyplot.subplots(1, 3, figsize=(9, 3), layout="constrained")
-    for (of, who), each in group(runs(name), lambda run: (size(run), case(run))).items():
+    for (of, who), each in group(runs(name), lambda run: (_size(run), case(run))).items():
         for what, f, unit, digits in (
             ("utilisation", utilisation, "%", 2),
             ("fairness", lambda run: run["observed"]["fairness"], "", 3),
@@ -200,7 +201,7 @@ def _beside(runs: Runs, name: str) -> Shown:
     figure.legend(*bars, fontsize="x-small", loc="outside upper center", ncols=2)
     shown.pictures.append(("utilisation, fairness and throughput of Flow-1 and Flow-2", figure))
     for who, of_peer in group(runs(f"{name}-peers"), cc).items():
-        by = group(of_peer, size)
+        by = group(of_peer, _size)
         cells: list[str] = []
         for of in sizes:
             if of not in by:
@@ -226,8 +227,7 @@ def fig7(runs: Runs) -> Shown:
 def fig8(runs: Runs) -> Shown:
     """200 Mbit/s."""
     shown = _beside(runs, "ghstcp-fig8")
-    slower = _beside(runs, "ghstcp-fig7").values
-    for of in ("64 KB", "512 KB"):
-        key = f"{of}, reno: utilisation"
-        shown.values[f"{key} at 100 Mbit/s"] = slower[key]
+    slower = [run for run in runs("ghstcp-fig7") if case(run) == "reno"]
+    for of, each in group(slower, _size).items():
+        shown.values[f"{of}, reno: utilisation at 100 Mbit/s"] = over(each, utilisation, unit="%")
     return shown

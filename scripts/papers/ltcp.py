@@ -29,6 +29,7 @@ from .shown import (
     goodput,
     group,
     loss,
+    losses,
     over,
     public,
     ratio,
@@ -464,11 +465,6 @@ def fig11(runs: Runs) -> Shown:
     return shown
 
 
-def _losses(flow: int, run: Json) -> float:
-    """How often a flow lost, in the measured time."""
-    return float(run["observed"]["losses"][flow])
-
-
 def fig12(runs: Runs) -> Shown:
     """One flow beside one of Reno."""
     shown = Shown(
@@ -481,7 +477,7 @@ def fig12(runs: Runs) -> Shown:
         shown.values[f"reno {key}"] = over(of, lambda run: _each(run)[1], paper=reno, unit="Mbit/s")
         shown.values[f"ltcp {key}"] = over(of, lambda run: _each(run)[0], paper=ltcp, unit="Mbit/s")
         for i, who in ((0, "LTCP"), (1, "Reno")):
-            shown.values[f"loss events of {who}, {key}"] = over(of, partial(_losses, i), digits=1)
+            shown.values[f"loss events of {who}, {key}"] = over(of, partial(losses, i), digits=1)
     for name, of in group(runs("ltcp-fig12-peers"), cc).items():
         cells, paper = [], PAPER["fig12"].get(name, {})
         by = group(of, _rate_key)
@@ -581,7 +577,7 @@ def fig13(runs: Runs) -> Shown:
             )
         for n, whose in ((0, "short"), (1, "long")):
             shown.values[f"loss events of the {whose} one, RTT ratio {i}"] = over(
-                found[str(i)], partial(_losses, n), digits=1
+                found[str(i)], partial(losses, n), digits=1
             )
     axes.errorbar(x, [v.ours for v in values], [v.half for v in values], marker="o", label="ltcp")
     axes.plot(x, [PAPER["fig13"]["ltcp"][r] for r in found], "kx", label="paper's ltcp")

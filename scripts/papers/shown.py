@@ -150,6 +150,11 @@ def loss(run: Json) -> float:
     return float(run["summary"]["loss"]) * 100
 
 
+def losses(flow: int, run: Json) -> float:
+    """How often a flow began to recover, in the measured time."""
+    return float(run["observed"]["losses"][flow])
+
+
 def utilisation(run: Json) -> float:
     """Per cent."""
     return float(run["summary"]["utilisation"]) * 100
