@@ -588,7 +588,7 @@ def test_beside_one_failure_does_not_stop_the_others(
     assert said == "and 3 on other backends (vm), one after the other: 16 min"
     counted = [("vm-counted", job.scenario) for _, job in left]  # 15 million packets
     assert cost.beside([*counted, ("vm", one_run()[0])]).endswith(
-        "(vm-counted, vm), one after the other: 57 min"
+        "(vm-counted, vm), one after the other: 67 min"
     )
 
 
