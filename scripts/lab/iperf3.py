@@ -33,6 +33,9 @@ def script(receiver: str, connections: list[Connection], *, text: bool = False) 
     say, as JSON unless as `text`.  The first that fails ends it; samples say why."""
     how = "--forceflush" if text else "--json"
     out = [
+        # It makes a file with a random name: in virtual kernels, whose random numbers are the same,
+        # the same name, and /tmp is the one that all of them see.
+        "export TMPDIR=/run",
         # With --json it may fail and exit with 0.
         'good() { ! grep -q \'"error"\\|iperf3: error\' "$1"; }',
         'fail() { echo "x iperf3: $(grep -h error "$@" | head -n 1)" >>samples; exit 1; }',
