@@ -531,3 +531,20 @@ def test_carrying_a_byte() -> None:
     for cc in (f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)):
         more = acks[cc]["avoidance 100 2"] - acks["cubic"]["avoidance 100 2"]
         assert more / (2 * 1448) < 0.02 * cubic, cc
+
+
+def test_the_lab_beside_a_stock_kernel() -> None:
+    """README.md and docs/lab.md: goodput within 0.4 %, loss events within one, mean windows."""
+    ours, stock = (
+        {one["scenario"]["flow"][0]["cc"]: one for one in kept(name)}
+        for name in ("crosscheck", "crosscheck-vm-counted")
+    )
+    assert set(ours) == set(stock) == {"reno", "cubic", "ltcp"}
+    for cc, one in ours.items():
+        other = stock[cc]
+        assert (one["backend"], other["backend"]) == ("uml", "vm-counted")
+        rates = [run["summary"]["goodput_bps"] for run in (one, other)]
+        assert rates[0] == pytest.approx(rates[1], rel=0.004)
+        assert abs(one["observed"]["losses"] - other["observed"]["losses"]) <= 1
+        windows = [mean(run["observed"]["cwnd"]["cwnd"]) for run in (one, other)]
+        assert windows[0] == pytest.approx(windows[1], rel=0.004)
