@@ -52,11 +52,6 @@ def _with_paper(value: Value, paper: float | None) -> str:
     return f"{value.text} (paper {value.show(paper)})"
 
 
-def _lines(axes: Axes, lines: dict[str, tuple[list[float], list[float]]], **style: object) -> None:
-    for label, (x, y) in lines.items():
-        axes.plot(x, y, label=label, **style)  # type: ignore[arg-type]
-
-
 def _finish(axes: Axes, x: str, y: str) -> None:
     axes.set_xlabel(x)
     axes.set_ylabel(y)
@@ -145,7 +140,10 @@ def fig4(runs: Runs) -> Shown:
     shown = Shown(peer_headings=["slope", *(f"window at p = {p:g}" for p in ours)])
     figure, axes = pyplot.subplots(figsize=(7, 4), layout="constrained")
     span = [10 ** (-7 + i / 10) for i in range(51)]
-    _lines(axes, {label: (span, [f(p) for p in span]) for label, f in RESPONSE.items()}, lw=1)
+    for (label, f), name in zip(
+        RESPONSE.items(), ("ltcp", "reno", "highspeed", "scalable"), strict=True
+    ):
+        axes.plot(span, [f(p) for p in span], color=colour(name), lw=1, label=label)
     window = RESPONSE["LTCP, (18) and (11)"]
     for p, of in ours.items():
         shown.values[f"window at p={p:g}"] = over(
@@ -157,7 +155,7 @@ def fig4(runs: Runs) -> Shown:
     axes.plot(
         list(ours),
         [shown.values[f"window at p={p:g}"].ours for p in ours],
-        "ko",
+        "C0o",
         ms=5,
         label="ltcp, measured",
     )
@@ -166,7 +164,8 @@ def fig4(runs: Runs) -> Shown:
         windows = {
             p: mean(run["observed"]["windows"][0] for run in each) for p, each in points.items()
         }
-        axes.plot(list(windows), list(windows.values()), "x", ms=4, label=f"{name}, measured")
+        points_of = (list(windows), list(windows.values()))
+        axes.plot(*points_of, "x", color=colour(name), ms=4, label=f"{name}, measured")
         small = {p: each for p, each in points.items() if p <= 1e-3}
         if len(small) == len(steep):
             shown.values[f"slope of {name}"] = Value(_slope(small))
@@ -182,6 +181,7 @@ def fig4(runs: Runs) -> Shown:
     logarithmic(axes, "y")
     axes.set_ylim(1, 1e6)
     _finish(axes, "loss rate p", "congestion window, packets")
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
     shown.pictures.append(("congestion window by loss rate", figure))
     return shown
 
@@ -465,13 +465,12 @@ def fig11(runs: Runs) -> Shown:
     return shown
 
 
+PAPER_RATES = ("100mbit", "500mbit", "1gbit")  # of Fig. 12
+
+
 def fig12(runs: Runs) -> Shown:
     """One flow beside one of Reno."""
-    shown = Shown(
-        peer_headings=[
-            text for key in ("100mbit", "500mbit", "1gbit") for text in (f"{key}: Reno", "it")
-        ]
-    )
+    shown = Shown(peer_headings=[text for key in PAPER_RATES for text in (f"{key}: Reno", "it")])
     for key, of in group(runs("ltcp-fig12"), _rate_key).items():
         reno, ltcp = PAPER["fig12"]["ltcp"][key]
         shown.values[f"reno {key}"] = over(of, lambda run: _each(run)[1], paper=reno, unit="Mbit/s")
@@ -481,7 +480,7 @@ def fig12(runs: Runs) -> Shown:
     for name, of in group(runs("ltcp-fig12-peers"), cc).items():
         cells, paper = [], PAPER["fig12"].get(name, {})
         by = group(of, _rate_key)
-        for key in ("100mbit", "500mbit", "1gbit"):
+        for key in PAPER_RATES:
             if key not in by:
                 cells += ["missing", ""]
                 continue
@@ -495,21 +494,24 @@ def fig12(runs: Runs) -> Shown:
                 cells.append(_with_paper(over(by[key], lambda run, i=i: _each(run)[i]), number))  # type: ignore[misc]
         shown.peers[name] = cells
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
-    x = [
-        float(k.removesuffix("mbit")) if "mbit" in k else 1000.0
-        for k in ("100mbit", "500mbit", "1gbit")
-    ]
+    x = [float(k.removesuffix("mbit")) if "mbit" in k else 1000.0 for k in PAPER_RATES]
     axes.plot(
         x,
-        [shown.values[f"reno {k}"].ours for k in ("100mbit", "500mbit", "1gbit")],
+        [shown.values[f"reno {k}"].ours for k in PAPER_RATES],
         "o-",
         label="Reno beside ltcp",
     )
+    for name, of in group(runs("ltcp-fig12-peers"), cc).items():
+        each = group(of, _rate_key)
+        if name in BESIDE and len(each) == len(x):
+            measured = [over(each[key], lambda run: _each(run)[1]).ours for key in PAPER_RATES]
+            axes.plot(x, measured, ".-", color=colour(name), lw=0.8, label=f"Reno beside {name}")
     for name in ("ltcp", *BESIDE):
         axes.plot(
             x,
-            [PAPER["fig12"][name][k][0] for k in ("100mbit", "500mbit", "1gbit")],
+            [PAPER["fig12"][name][k][0] for k in PAPER_RATES],
             "x--",
+            color=colour(name),
             lw=0.8,
             label=f"paper: TCP beside {name}",
         )
