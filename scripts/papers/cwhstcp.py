@@ -22,6 +22,7 @@ from .shown import (
     cc,
     colour,
     group,
+    legend_beside,
     losses,
     over,
     public,
@@ -238,7 +239,7 @@ def fig7(runs: Runs) -> Shown:
     axes.set_ylabel("Jain's index")
     axes.set_ylim(0.3, 1.02)
     axes.grid(alpha=0.3)
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(axes)
     shown.pictures.append(("fairness over time scales", figure))
     return shown
 

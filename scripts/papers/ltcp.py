@@ -28,6 +28,7 @@ from .shown import (
     colour,
     goodput,
     group,
+    legend_beside,
     loss,
     losses,
     over,
@@ -169,10 +170,11 @@ def fig4(runs: Runs) -> Shown:
         small = {p: each for p, each in points.items() if p <= 1e-3}
         if len(small) == len(steep):
             shown.values[f"slope of {name}"] = Value(_slope(small))
-            for p in steep if name == "reno" else ():
-                shown.values[f"over {name}'s window at p={p:g}"] = ratio(
-                    shown.values[f"window at p={p:g}"], Value(windows[p])
-                )
+            if name == "reno":
+                for p in steep:
+                    shown.values[f"over reno's window at p={p:g}"] = ratio(
+                        shown.values[f"window at p={p:g}"], Value(windows[p])
+                    )
         shown.peers[name] = [
             f"{_slope(small):.2f}" if len(small) == len(steep) else "missing",
             *(f"{windows[p]:.1f}" if p in windows else "missing" for p in ours),
@@ -181,7 +183,7 @@ def fig4(runs: Runs) -> Shown:
     logarithmic(axes, "y")
     axes.set_ylim(1, 1e6)
     _finish(axes, "loss rate p", "congestion window, packets")
-    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+    legend_beside(axes)
     shown.pictures.append(("congestion window by loss rate", figure))
     return shown
 
@@ -445,7 +447,7 @@ def _swept(
     _finish(axes, x, "throughput, Mbit/s")
     _from_zero(axes)
     if len(lines) > 1:
-        axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
+        legend_beside(axes)
     if of == "loss":
         logarithmic(axes)
     shown.pictures.append((f"throughput over {x}", figure))
@@ -477,6 +479,7 @@ def fig12(runs: Runs) -> Shown:
         shown.values[f"ltcp {key}"] = over(of, lambda run: _each(run)[0], paper=ltcp, unit="Mbit/s")
         for i, who in ((0, "LTCP"), (1, "Reno")):
             shown.values[f"loss events of {who}, {key}"] = over(of, partial(losses, i), digits=1)
+    beside: dict[str, list[float]] = {}  # what Reno gets, at PAPER_RATES
     for name, of in group(runs("ltcp-fig12-peers"), cc).items():
         cells, paper = [], PAPER["fig12"].get(name, {})
         by = group(of, _rate_key)
@@ -486,6 +489,7 @@ def fig12(runs: Runs) -> Shown:
                 continue
             if name in BESIDE:
                 reno = over(by[key], lambda run: _each(run)[1])
+                beside.setdefault(name, []).append(reno.ours)
                 shown.values[f"reno's over that beside {name}, {key}"] = ratio(
                     shown.values[f"reno {key}"], reno
                 )
@@ -501,10 +505,8 @@ def fig12(runs: Runs) -> Shown:
         "o-",
         label="Reno beside ltcp",
     )
-    for name, of in group(runs("ltcp-fig12-peers"), cc).items():
-        each = group(of, _rate_key)
-        if name in BESIDE and len(each) == len(x):
-            measured = [over(each[key], lambda run: _each(run)[1]).ours for key in PAPER_RATES]
+    for name, measured in beside.items():
+        if len(measured) == len(x):
             axes.plot(x, measured, ".-", color=colour(name), lw=0.8, label=f"Reno beside {name}")
     for name in ("ltcp", *BESIDE):
         axes.plot(
@@ -542,8 +544,8 @@ def _by_its_law(run: Json) -> float:
     RTT_min^(1/3): so w goes as (K_R / (events RTT))^1.5, and throughput as w / RTT."""
     short, long = run["flows"]
     base = short["base_rtt_ms"] / long["base_rtt_ms"]
-    losses = run["observed"]["losses"]
-    return float((base ** (1 / 3) * losses[1] / losses[0]) ** 1.5 * _with_queue(run) ** 2.5)
+    events = losses(1, run) / losses(0, run)
+    return float((base ** (1 / 3) * events) ** 1.5 * _with_queue(run) ** 2.5)
 
 
 def fig13(runs: Runs) -> Shown:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from math import hypot, inf
 from typing import TypeVar
 
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from figures import PUBLISHED, interval
@@ -138,6 +139,11 @@ def colour(name: str) -> str:
     """Of a line: ours has the first, each of the kernel's own always the same."""
     others = (*(f"C{n}" for n in range(1, 10)), "black")
     return dict(zip(PEERS, others, strict=True)).get(name, "C0")
+
+
+def legend_beside(axes: Axes) -> None:
+    """For more lines than there is room for inside."""
+    axes.legend(fontsize="x-small", loc="center left", bbox_to_anchor=(1, 0.5))
 
 
 def goodput(run: Json) -> float:
