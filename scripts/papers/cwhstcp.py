@@ -66,7 +66,14 @@ def _windows(shown: Shown, runs: list[Json], title: str) -> None:
         axes.plot(seen["t"], seen["cwnd"], lw=1, label=f"{flow['base_rtt_ms']:g} ms")
     axes.set_xlabel("time, s")
     axes.set_ylabel("cwnd, packets")
-    axes.set_ylim(bottom=0)
+    # Slow start may go beyond it: it is the windows afterwards that are looked at.
+    warm = [
+        w
+        for seen in run["observed"]["cwnd"]
+        for t, w in zip(seen["t"], seen["cwnd"], strict=True)
+        if t >= run["scenario"]["warmup"]
+    ]
+    axes.set_ylim(0, 1.05 * max(warm))
     axes.grid(alpha=0.3)
     axes.legend(fontsize="x-small")
     shown.pictures.append((f"congestion windows over time, {title}, seed {run['seed']}", figure))
@@ -225,9 +232,10 @@ def fig7(runs: Runs) -> Shown:
             left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
             shown.peers[name] = [*(value.text for value in values.values()), left.text]
         thick = name in ("cwhstcp", "hstcp", "scalable", "reno")
-        axes.plot(
+        axes.errorbar(
             list(scales.values()),
             [v.ours for v in values.values()],
+            [v.half for v in values.values()],
             marker=".",
             label=name,
             color=colour({"hstcp": "highspeed"}.get(name, name)),

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import inf
+from math import hypot, inf
 from statistics import mean
 
 from matplotlib import pyplot
@@ -161,7 +161,7 @@ def _beside(runs: Runs, name: str) -> Shown:
     for (of, who), each in group(runs(name), lambda run: (_size(run), case(run))).items():
         for what, f, unit, digits in (
             ("utilisation", utilisation, "%", 2),
-            ("fairness", lambda run: run["observed"]["fairness"], "", 3),
+            ("fairness", lambda run: run["observed"]["fairness"], "", 4),
             ("loss", lambda run: 100 * run["summary"]["loss"], "%", 4),
             ("Flow-1", lambda run: run["flows"][0]["goodput_bps"] / 1e6, "Mbit/s", 1),
             (
@@ -185,7 +185,7 @@ def _beside(runs: Runs, name: str) -> Shown:
     for of in sizes:
         hstcp, reno = (shown.values[f"{of}, {who}: utilisation"] for who in ("hstcp", "reno"))
         shown.values[f"{of}, hstcp over reno: utilisation"] = Value(
-            hstcp.ours - reno.ours, hstcp.half + reno.half, hstcp.seeds, unit="points"
+            hstcp.ours - reno.ours, hypot(hstcp.half, reno.half), hstcp.seeds, unit="points"
         )
     for axes, what in zip(
         places,

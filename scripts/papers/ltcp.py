@@ -4,16 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from itertools import pairwise
-from math import log10
+from itertools import pairwise, zip_longest
+from math import log10, nan
 from statistics import mean, stdev
 from typing import Any
 
 from matplotlib import pyplot
 from matplotlib.axes import Axes
 
-from figures import logarithmic
+from figures import interval, logarithmic
 from figures.ltcp import WINDOW, claiming, layer_start
 from lab.result import Json
 
@@ -122,13 +123,16 @@ RESPONSE: dict[str, Callable[[float], float]] = {
 }
 
 
-def _slope(points: dict[float, list[Json]]) -> float:
-    """Of log window over log loss rate, least squares, negated."""
+def _slope(points: dict[float, list[Json]]) -> Value:
+    """Of log window over log loss rate, least squares, negated; of each seed."""
     x = [log10(p) for p in points]
-    y = [log10(mean(run["observed"]["windows"][0] for run in runs)) for runs in points.values()]
-    mx, my = mean(x), mean(y)
-    top = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-    return -top / sum((a - mx) ** 2 for a in x)
+    found = []
+    for runs in zip(*points.values(), strict=True):
+        y = [log10(run["observed"]["windows"][0]) for run in runs]
+        mx, my = mean(x), mean(y)
+        top = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
+        found.append(-top / sum((a - mx) ** 2 for a in x))
+    return Value(*interval(found), len(found), digits=3)
 
 
 def _by_loss(runs: list[Json]) -> dict[float, list[Json]]:
@@ -152,11 +156,13 @@ def fig4(runs: Runs) -> Shown:
         )
     # Where K_R K is more than Reno's 1.
     steep = {p: of for p, of in ours.items() if p <= 1e-3}
-    shown.values["slope of ltcp"] = Value(_slope(steep), paper=0.6)
-    axes.plot(
+    shown.values["slope of ltcp"] = replace(_slope(steep), paper=0.6)
+    measured = [shown.values[f"window at p={p:g}"] for p in ours]
+    axes.errorbar(
         list(ours),
-        [shown.values[f"window at p={p:g}"].ours for p in ours],
-        "C0o",
+        [value.ours for value in measured],
+        [value.half for value in measured],
+        fmt="C0o",
         ms=5,
         label="ltcp, measured",
     )
@@ -169,14 +175,14 @@ def fig4(runs: Runs) -> Shown:
         axes.plot(*points_of, "x", color=colour(name), ms=4, label=f"{name}, measured")
         small = {p: each for p, each in points.items() if p <= 1e-3}
         if len(small) == len(steep):
-            shown.values[f"slope of {name}"] = Value(_slope(small))
+            shown.values[f"slope of {name}"] = _slope(small)
             if name == "reno":
                 for p in steep:
                     shown.values[f"over reno's window at p={p:g}"] = ratio(
                         shown.values[f"window at p={p:g}"], Value(windows[p])
                     )
         shown.peers[name] = [
-            f"{_slope(small):.2f}" if len(small) == len(steep) else "missing",
+            _slope(small).text if len(small) == len(steep) else "missing",
             *(f"{windows[p]:.1f}" if p in windows else "missing" for p in ours),
         ]
     logarithmic(axes)
@@ -222,7 +228,8 @@ def fig6(runs: Runs) -> Shown:
     }
     for name, run in pick.items():
         place = places[0] if name in found else places[1]
-        place.plot(run["observed"]["cwnd"]["t"], run["observed"]["cwnd"]["cwnd"], lw=1, label=name)
+        seen = run["observed"]["cwnd"]
+        place.plot(seen["t"], seen["cwnd"], lw=1, color=colour(name), label=name)
     for name, run in beside.items():
         shown.peers[name] = [
             f"{goodput(run):.2f}",
@@ -291,14 +298,21 @@ def fig7(runs: Runs) -> Shown:
         for name in ("reno", *BESIDE):
             if name in beside:
                 points = sorted(
-                    (r["scenario"]["link"]["rate"] / 1e6, value(r)) for r in beside[name]
+                    (r["scenario"]["link"]["rate"] / 1e6, value(r) or nan) for r in beside[name]
                 )
-                place.plot(*zip(*points, strict=True), ".--", lw=0.8, label=name)
+                place.plot(
+                    *zip(*points, strict=True), ".--", lw=0.8, color=colour(name), label=name
+                )
+            printed = PAPER["fig7"].get(name, {})
+            at = [f / 1e6 for f, r in RATES.items() if r in printed]
+            values = [of_rate[what] for of_rate in printed.values()]
+            place.plot(at, values, "x", ms=4, color=colour(name))
         logarithmic(place)
         logarithmic(place, "y")
     _finish(places[0], "link, Mbit/s", "goodput, Mbit/s")
     _finish(places[1], "link, Mbit/s", "packet loss, %")
-    shown.pictures.append(("goodput and loss by link rate", figure))
+    what = "goodput and loss by link rate; crosses are the paper's, a loss of 0 is not on the axis"
+    shown.pictures.append((what, figure))
     return shown
 
 
@@ -346,7 +360,10 @@ def fig8(runs: Runs) -> Shown:
 def _shares(run: Json, axes: Axes, title: str) -> None:
     for i, mbps in enumerate(run["observed"]["mbps"]):
         t = [(n + 0.5) * WINDOW for n in range(len(mbps))]
-        axes.plot(t, mbps, lw=1, label=f"flow {i + 1}" if len(run["flows"]) > 1 else cc(run))
+        name, shade = cc(run), colour(cc(run))
+        if len(run["flows"]) > 1:
+            name, shade = f"flow {i + 1}", f"C{i}"
+        axes.plot(t, mbps, lw=1, color=shade, label=name)
     axes.set_title(title, fontsize="small")
 
 
@@ -363,20 +380,46 @@ def _fair_at(run: Json) -> list[float]:
     return found
 
 
+AFTER = 60.0  # seconds in which what is free is looked for
+
+
+def _unused(run: Json, *freed: float) -> float:
+    """Seconds of the whole link that nobody used in the minute after each of these times."""
+    link = run["summary"]["capacity_bps"] / 1e6
+    total = [sum(flows) for flows in zip_longest(*run["observed"]["mbps"], fillvalue=0.0)]
+    parts = (total[int(at / WINDOW) : int((at + AFTER) / WINDOW)] for at in freed)
+    return float(sum(WINDOW * max(0.0, 1 - mbps / link) for part in parts for mbps in part))
+
+
+def _departures(run: Json) -> list[float]:
+    """When a flow ended while others went on."""
+    ends = [flow["start"] + flow["duration"] for flow in run["scenario"]["flow"][1:]]
+    return sorted(float(end) for end in ends)
+
+
 def fig9(runs: Runs) -> Shown:
     """Flows come and go."""
     run = runs("ltcp-fig9")[0]
     beside = {case(one): one for one in runs("ltcp-fig9-peers")}
-    shown = Shown(peer_headings=["Jain, 2 flows", "3", "4", "3 again", "2 again", "utilis. %"])
+    headings = ["Jain, 2 flows", "3", "4", "3 again", "2 again", "utilis. %", "unused, s"]
+    shown = Shown(peer_headings=headings)
     names = ("2 flows", "3 flows", "4 flows", "3 again", "2 again")
     for name, jain in zip(names, _fair_at(run)[1:6], strict=True):
         shown.values[f"Jain, {name}"] = Value(jain, digits=3)
     shown.values["utilisation"] = Value(100 * run["summary"]["utilisation"], unit="%")
+    for at in _departures(run):
+        shown.values[f"unused in the minute after {at:g} s"] = Value(
+            _unused(run, at), unit="s of the link", digits=1
+        )
     for name, one in (("ltcp", run), *((name, beside[name]) for name in BESIDE if name in beside)):
         shown.values[f"{name}'s least Jain"] = Value(min(_fair_at(one)[1:6]), digits=3)
+        if name in beside:
+            of_ours = _unused(run, *_departures(run)) / _unused(one, *_departures(one))
+            shown.values[f"unused, of {name}'s"] = Value(of_ours)
     for name, one in beside.items():
         cells = [f"{jain:.3f}" for jain in _fair_at(one)[1:6]]
-        shown.peers[name] = [*cells, f"{100 * one['summary']['utilisation']:.1f}"]
+        left = f"{_unused(one, *_departures(one)):.1f}"
+        shown.peers[name] = [*cells, f"{100 * one['summary']['utilisation']:.1f}", left]
     chosen = {"ltcp": run} | {name: beside[name] for name in BESIDE if name in beside}
     figure, places = pyplot.subplots(
         len(chosen),
@@ -472,7 +515,8 @@ PAPER_RATES = ("100mbit", "500mbit", "1gbit")  # of Fig. 12
 
 def fig12(runs: Runs) -> Shown:
     """One flow beside one of Reno."""
-    shown = Shown(peer_headings=[text for key in PAPER_RATES for text in (f"{key}: Reno", "it")])
+    headings = [f"{key}: {whose}, Mbit/s" for key in PAPER_RATES for whose in ("Reno's", "its own")]
+    shown = Shown(peer_headings=headings)
     for key, of in group(runs("ltcp-fig12"), _rate_key).items():
         reno, ltcp = PAPER["fig12"]["ltcp"][key]
         shown.values[f"reno {key}"] = over(of, lambda run: _each(run)[1], paper=reno, unit="Mbit/s")
@@ -499,11 +543,9 @@ def fig12(runs: Runs) -> Shown:
         shown.peers[name] = cells
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     x = [float(k.removesuffix("mbit")) if "mbit" in k else 1000.0 for k in PAPER_RATES]
-    axes.plot(
-        x,
-        [shown.values[f"reno {k}"].ours for k in PAPER_RATES],
-        "o-",
-        label="Reno beside ltcp",
+    reno_at = [shown.values[f"reno {key}"] for key in PAPER_RATES]
+    axes.errorbar(
+        x, [v.ours for v in reno_at], [v.half for v in reno_at], fmt="o-", label="Reno beside ltcp"
     )
     for name, measured in beside.items():
         if len(measured) == len(x):
@@ -597,32 +639,45 @@ def fig13(runs: Runs) -> Shown:
     return shown
 
 
+def _sends(run: Json, t: float) -> bool:
+    """Whether the UDP sends at that time."""
+    udp = run["scenario"]["udp"][0]
+    return bool(t >= udp["start"] and (t - udp["start"]) % (udp["on"] + udp["off"]) < udp["on"])
+
+
 def _with_udp(run: Json, on: bool) -> float:
     """Mean Mbit/s in the second half of the times with or without UDP."""
     udp, found = run["scenario"]["udp"][0], []
     for i, mbps in enumerate(run["observed"]["mbps"][0]):
-        t = (i + 0.5) * WINDOW - udp["start"]
-        place = t % (udp["on"] + udp["off"])
-        sends = t >= 0 and place < udp["on"]
-        late = (place % udp["on"]) / udp["on"] > 0.5
-        if late and sends == on:
+        t = (i + 0.5) * WINDOW
+        late = (t - udp["start"]) % (udp["on"] + udp["off"]) % udp["on"] > 0.5 * udp["on"]
+        if late and _sends(run, t) == on:
             found.append(mbps)
     return float(mean(found or [0.0]))
+
+
+def _stops(run: Json) -> list[float]:
+    """When the UDP stops, and there is time after it."""
+    udp, found = run["scenario"]["udp"][0], []
+    stop = float(udp["start"] + udp["on"])
+    while stop < run["scenario"]["duration"]:
+        found.append(stop)
+        stop += udp["on"] + udp["off"]
+    return found
 
 
 def _back(run: Json) -> float:
     """Seconds after the UDP stops until a window of throughput is 90 % of the link's; the longest,
     all of the silence if it never is."""
     udp, link = run["scenario"]["udp"][0], run["summary"]["capacity_bps"] / 1e6
-    found, stop = [], udp["start"] + udp["on"]
-    while stop < run["scenario"]["duration"]:
+    found = []
+    for stop in _stops(run):
         ends = [
             (i + 1) * WINDOW
             for i, mbps in enumerate(run["observed"]["mbps"][0])
             if stop <= i * WINDOW < stop + udp["off"] and mbps >= 0.9 * link
         ]
         found.append(min(ends, default=stop + udp["off"]) - stop)
-        stop += udp["on"] + udp["off"]
     return float(max(found))
 
 
@@ -630,7 +685,8 @@ def fig14(runs: Runs) -> Shown:
     """Beside UDP."""
     run = runs("ltcp-fig14")[0]
     beside = {cc(one): one for one in runs("ltcp-fig14-peers")}
-    shown = Shown(peer_headings=["with UDP, Mbit/s", "without", "back after, s"])
+    headings = ["with UDP, Mbit/s", "without", "back after, s", "unused, s"]
+    shown = Shown(peer_headings=headings)
     udp = run["scenario"]["udp"][0]
     # On the wire a datagram has 28 bytes more.
     taken = udp["rate"] * (udp["size"] + 28) / udp["size"] / run["scenario"]["link"]["rate"]
@@ -651,15 +707,23 @@ def fig14(runs: Runs) -> Shown:
     shown.values["back at 90 %, of the silence"] = Value(
         100 * _back(run) / udp["off"], unit="%", digits=1
     )
+    unused = _unused(run, *_stops(run))
+    shown.values["unused in the minute after a stop"] = Value(
+        unused, unit="s of the link", digits=1
+    )
     for name in BESIDE:
         if name in beside:
-            shown.values[f"back, of {name}'s time"] = Value(_back(run) / _back(beside[name]))
+            theirs = _unused(beside[name], *_stops(run))
+            shown.values[f"unused, of {name}'s"] = Value(unused / theirs)
     for name, one in beside.items():
         cells = [f"{_with_udp(one, on):.1f}" for on in (True, False)]
-        shown.peers[name] = [*cells, f"{_back(one):.0f}"]
+        shown.peers[name] = [*cells, f"{_back(one):.0f}", f"{_unused(one, *_stops(run)):.1f}"]
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     for one in (run, *(beside[name] for name in BESIDE if name in beside)):
         _shares(one, axes, "")
+    times = [i * WINDOW for i in range(len(run["observed"]["mbps"][0]) + 1)]
+    sent = [udp["rate"] / 1e6 * _sends(run, t) for t in times]
+    axes.step(times, sent, where="post", color="grey", ls=":", label="UDP, as sent")
     _finish(axes, "time, s", "throughput, Mbit/s")
     _from_zero(axes)
     shown.pictures.append(("throughput over time, 5 s", figure))
@@ -681,10 +745,13 @@ def fig15(runs: Runs) -> Shown:
                 shown.values[what] = Value(goodput(run), paper=mbps, unit="Mbit/s")
                 shown.values[f"{what}, sent"] = Value(sent, paper=gibibytes, unit="GiB")
                 points[float(rtt)] = goodput(run)
-            axes.plot(list(points), list(points.values()), style, label=name + program)
+            axes.plot(
+                list(points), list(points.values()), style, color=colour(name), label=name + program
+            )
     for name, by in PAPER["fig15"].items():
         of_paper = [mbps for mbps, _ in by.values()]
-        axes.plot([int(rtt) for rtt in by], of_paper, "x--", lw=0.8, label=f"paper's {name}")
+        rtts = [int(rtt) for rtt in by]
+        axes.plot(rtts, of_paper, "x--", lw=0.8, color=colour(name), label=f"paper's {name}")
     both = runs("ltcp-fig15") + runs("ltcp-fig15-peers")
     for name, of in group((run for run in both if cc(run) in PEERS), cc).items():
         at = {run["flows"][0]["base_rtt_ms"]: f"{goodput(run):.1f}" for run in of}

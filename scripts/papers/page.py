@@ -205,8 +205,11 @@ def section(figure: Figure, how: work.Profile) -> Section:
     except Exception as error:
         # The others are to be shown all the same.
         pyplot.close("all")
-        what = "cannot be judged" if how.length == 1 else "its runs are too short for it"
-        out.verdict, out.reasons, out.broken = Verdict.FAILED, [f"{what} ({error!r})"], True
+        if how.length == 1:
+            out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
+        else:
+            out.verdict, out.reasons = Verdict.OPEN, [f"its runs are too short for it ({error!r})"]
+        out.broken = True
         out.judged = []
         out.peers = _peer_table(figure, None, every, peer_runs)
         return out

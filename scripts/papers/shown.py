@@ -82,10 +82,10 @@ def ratio(
     a: Value, b: Value, *, paper: float | None = None, unit: str = "", digits: int = 2
 ) -> Value:
     """One over the other, of runs that do not depend on each other: their relative intervals add
-    as squares."""
-    value = a.ours / b.ours
-    half = abs(value) * hypot(a.half / a.ours if a.half else 0, b.half / b.ours)
-    return Value(value, half, max(a.seeds, b.seeds), paper, unit, digits)
+    as squares.  Of one seed nobody knows one, so of that ratio, either."""
+    value, seeds = a.ours / b.ours, min(a.seeds, b.seeds)
+    half = hypot(a.half / a.ours if a.half else 0, b.half / b.ours) if seeds > 1 else 0
+    return Value(value, abs(value) * half, seeds, paper, unit, digits)
 
 
 @dataclass

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from math import inf, isfinite
+from math import hypot, inf, isfinite
 
 from .catalogue import Criterion, Figure
 from .shown import Value
@@ -18,6 +18,7 @@ class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERENT = "reproduced with a stated difference"
     NOT = "not reproduced"
+    OPEN = "not decided"  # by these runs
     # Of a claim that is ours.
     HOLDS = "holds"
     HOLDS_NOT = "does not hold"
@@ -129,10 +130,13 @@ def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
 
 
 def _ordered(chosen: list[tuple[str, Value]], by: float) -> Judgement:
-    pairs = [(a, b) for (_, a), (_, b) in pairwise(chosen)]
+    # The difference of two means has an interval of its own.
+    apart = [
+        (a.ours - by * b.ours, hypot(a.half, by * b.half)) for (_, a), (_, b) in pairwise(chosen)
+    ]
 
     def holds(slack: float) -> bool:
-        return all(a.ours + slack * a.half > by * (b.ours - slack * b.half) for a, b in pairs)
+        return all(difference + slack * half > 0 for difference, half in apart)
 
     return Judgement(holds(0), "; ".join(f"{n} {v.text}" for n, v in chosen), holds(-1), holds(1))
 
@@ -174,16 +178,17 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
         for one in judged
         if one.holds and not one.sure
     ]
-    broken = [one for one in judged if one.holds is False]
     reasons += [
         f"Not so{'' if one.sure else ', by the means alone, their intervals leave it open'}: "
         f"{one.criterion.says} ({one.by}). {one.criterion.why or 'Unexplained.'}"
-        for one in broken
+        for one in judged
+        if one.holds is False
     ]
-    if any(one.criterion.main for one in broken):
+    claim = [one for one in judged if one.criterion.main]
+    if any(one.holds is False and one.sure for one in claim):
         return (Verdict.HOLDS_NOT if figure.ours else Verdict.NOT), reasons
-    if any(one.criterion.main and one.holds is None for one in judged):
-        return Verdict.MISSING, reasons
+    if not all(one.holds and one.sure for one in claim):
+        return Verdict.OPEN, reasons
     if figure.ours:
         return Verdict.HOLDS, reasons
     return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons

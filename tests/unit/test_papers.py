@@ -226,7 +226,8 @@ def test_verdict_of_what_is_not_decided() -> None:
     detail = judged(None, main=False)
     assert decide(figure_of(), State(1), [detail]) == (Verdict.DIFFERENT, said)
     # The claim itself.
-    assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.MISSING, said)
+    assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.OPEN, said)
+    assert decide(figure_of(ours=True), State(1), [judged(None)]) == (Verdict.OPEN, said)
     assert decide(figure_of(), State(1), [judged(None), judged(False)])[0] is Verdict.NOT
 
 
@@ -235,9 +236,10 @@ def test_verdict_of_what_is_not_decided() -> None:
     [
         (
             {"order": ["a", "b"]},
-            {"a": Value(3, 0.4, 5), "b": Value(2, 0.5, 5)},
+            # A difference of 1 ± 0.78, and of 1 ± 1.03.
             {"a": Value(3, 0.6, 5), "b": Value(2, 0.5, 5)},
-            {"a": Value(2, 0.6, 5), "b": Value(3, 0.5, 5)},
+            {"a": Value(3, 0.9, 5), "b": Value(2, 0.5, 5)},
+            {"a": Value(2, 0.9, 5), "b": Value(3, 0.5, 5)},
         ),
         (
             {"of": ["*"], "least": 1.0},
@@ -273,14 +275,14 @@ def test_by_the_means_alone(
     found = judge(criterion, vague)
     assert (found.holds, found.sure) == (True, False)
     verdict, (said,) = decide(figure_of(), State(1), [found])
-    assert verdict is Verdict.DIFFERENT
+    assert verdict is Verdict.OPEN
     assert (
         said.startswith("By the means alone, their intervals leave it open: so (") and "±" in said
     )
     found = judge(criterion, not_so)
     assert (found.holds, found.sure) == (False, False)
     verdict, (said,) = decide(figure_of(), State(1), [found])
-    assert verdict is Verdict.NOT
+    assert verdict is Verdict.OPEN
     assert said.startswith("Not so, by the means alone, their intervals leave it open: so (")
 
 
@@ -310,8 +312,22 @@ def test_surely_not_so(form: dict[str, Any], values: dict[str, Value]) -> None:
 def test_ratio_of_two_means() -> None:
     """Relative intervals of 3 and 4 per cent make one of 5."""
     found = ratio(Value(200, 6, 5), Value(100, 4, 3))
-    assert (found.ours, found.seeds) == (2, 5) and found.half == pytest.approx(0.1)
+    assert (found.ours, found.seeds) == (2, 3) and found.half == pytest.approx(0.1)
+    # Of one seed there is no interval, and so none of a ratio with it.
+    assert ratio(Value(200, 6, 5), Value(100)).text == "2.00"
     assert ratio(Value(2), Value(4)).text == "0.50"
+
+
+def test_what_is_left_unused_of_a_link() -> None:
+    """Seconds of the whole link, in the minute after each of these times."""
+    flows = [[50.0] * 40, [50.0] * 20 + [0.0, 25.0]]
+    run = {"summary": {"capacity_bps": 100e6}, "observed": {"mbps": flows}}
+    assert ltcp._unused(run, 0) == 0
+    assert ltcp._unused(run, 100) == ltcp.WINDOW * (0.5 + 0.25 + 10 * 0.5)
+    assert ltcp._unused(run, 0, 100) == ltcp._unused(run, 100)
+    # More than the link carries, out of a queue, makes up for nothing.
+    run["observed"] = {"mbps": [[120.0, 80.0, *[100.0] * 10]]}
+    assert ltcp._unused(run, 0) == pytest.approx(ltcp.WINDOW * 0.2)
 
 
 def test_verdict_of_a_claim_of_ours() -> None:
