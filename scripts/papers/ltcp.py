@@ -560,6 +560,7 @@ def fig12(runs: Runs) -> Shown:
             label=f"paper: TCP beside {name}",
         )
     _finish(axes, "link, Mbit/s", "the Reno flow, Mbit/s")
+    axes.legend(fontsize="x-small", loc="upper left")
     _from_zero(axes)
     shown.pictures.append(("throughput of the Reno flow", figure))
     return shown
