@@ -686,7 +686,7 @@ def fig14(runs: Runs) -> Shown:
     """Beside UDP."""
     run = runs("ltcp-fig14")[0]
     beside = {cc(one): one for one in runs("ltcp-fig14-peers")}
-    headings = ["with UDP, Mbit/s", "without", "back after, s", "unused, s"]
+    headings = ["late in UDP's time, Mbit/s", "late in its silence", "at 90 % after, s", "unused, s"]
     shown = Shown(peer_headings=headings)
     udp = run["scenario"]["udp"][0]
     # On the wire a datagram has 28 bytes more.

@@ -107,7 +107,7 @@ def fig2(runs: Runs) -> Shown:
         "sabul-fig2-peers"
     )
     rtts = sorted({_rtt(run) for run in runs("sabul-fig2-1g")})
-    shown.peer_headings = [f"{rtt:g} ms, %" for rtt in rtts]
+    shown.peer_headings = [f"1 Gbit/s, {rtt:g} ms, %" for rtt in rtts]
     for name, of in group(beside, cc).items():
         at = group(of, _rtt)
         shown.peers[name] = [
@@ -154,7 +154,7 @@ def fig3(runs: Runs) -> Shown:
         return " and ".join(f"{flow['base_rtt_ms']:g}" for flow in run["flows"]) + " ms"
 
     paths = ("10 and 100 ms", "100 and 100 ms")
-    shown.peer_headings = [f"Jain, {p}" for p in paths]
+    shown.peer_headings = [f"Jain, {p}, 10 s apart" for p in paths]
     for name, of in group(runs("sabul-fig3-peers"), cc).items():
         by = group(of, path)
         shown.peers[name] = [
