@@ -47,7 +47,7 @@ deps: ## Install the Debian packages that the lab needs (sudo if not root)
 	@scripts/deps.sh
 
 demo: deps ## Five algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
-	@scripts/demo.sh $(OUT)
+	@scripts/demo.sh "$(OUT)"
 
 check: ## All tests (installs what they need); SUITE="name ..." for some of them
 	@scripts/deps.sh check
@@ -57,7 +57,7 @@ results: ## Run the published scenarios again, renew docs/results and the pages;
 	@scripts/deps.sh check
 	@scripts/results.sh $(PAGE)
 
-report: deps ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
+report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds

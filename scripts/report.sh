@@ -5,11 +5,13 @@
 # write the report; docs/report.md.  A run that is there is not made again, so that an
 # interrupted report goes on where it was.
 #
-#	PROFILE		quick, full (the default), peers-once, slurm; committed: from docs/results, no runs
+#	PROFILE		a directory of scripts/papers/profiles (full); committed: from docs/results, no runs
 #	JOBS		runs at once (the default: one a core)
 #	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
 #	AGAIN		not empty: make the runs of these figures again though they are there
 #	DRY		not empty: say what would be run, and how long it takes; nothing is changed
+#
+# What the runs need is installed first (deps.sh), but not with DRY nor for committed.
 #
 # The exit status is 1 if a run failed or a figure cannot be judged; the report is there all the
 # same, of all figures, and says which.
@@ -27,10 +29,8 @@ fi
 if [ "$profile" = committed ]; then
 	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
 fi
-case $profile in
-slurm | peers-once) out=$PWD/out/report/full ;;
-*) out=$PWD/out/report/$profile ;;
-esac
+scripts/deps.sh
+out=$("$lab" python -m papers where --profile "$profile")
 mkdir -p "$out"
 # One report at a time in a directory.
 exec 9>"$out/.lock"
@@ -48,16 +48,16 @@ trap 'exit 130' INT
 if [ -n "$("$lab" python -m papers beside --dry "$@")" ]; then
 	scripts/deps.sh vm || status=1
 fi
+config=$PWD/scripts/papers/profiles/$profile
 workflow() {
 	"$lab" snakemake --snakefile "$PWD/scripts/papers/Snakefile" --directory "$out" \
-		--profile "$PWD/scripts/papers/profiles/$profile" \
+		--profile "$config" \
 		--config "plan=$out/plan.json" "out=$out" "profile=$profile" "longfat=$lab" \
 		"timeout=${TIMEOUT:-21600}" "$@"
 }
-case $profile in
-slurm) cores= ;;
-*) cores="--cores $jobs" ;;
-esac
+# Where something else carries the runs out, the profile says how many at once.
+cores="--cores $jobs"
+! grep -q '^executor:' "$config/config.yaml" || cores=
 # The kernel and the modules, before many want them at once.
 "$lab" build
 # shellcheck disable=SC2086

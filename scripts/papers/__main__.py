@@ -22,6 +22,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m papers", description=__doc__)
     steps = parser.add_subparsers(dest="step", required=True)
     for name, about in (
+        ("where", "name the directory of a profile's runs and report"),
         ("plan", "say which runs there are to be, and how long they take"),
         ("run", "carry out one run"),
         ("beside", "carry out the runs on other backends; nothing else must go on"),
@@ -56,7 +57,9 @@ def main(words: list[str]) -> int:
     try:
         how = work.profile(given.profile)
         figures = catalogue.choose([] if given.step == "run" else given.names)
-        if given.step == "plan":
+        if given.step == "where":
+            print(how.out)
+        elif given.step == "plan":
             runs = work.plan(figures, how, again=given.again)
             print(cost.total(runs, given.cores), file=sys.stderr)
             jobs = work.left_beside(figures, how, again=given.again)

@@ -618,39 +618,77 @@ def test_which_profiles_are_on_other_backends_too(alone: work.Profile) -> None:
     assert work.left_beside(catalogue.choose(["ltcp-fig2", "ltcp-fig6"]), alone) == []
 
 
-def report_sh(tmp_path: Path, profile: str, *, left: str, fails: str) -> tuple[int, list[str]]:
+def report_sh(
+    tmp_path: Path, profile: str, *, left: str = "", fails: str = "", **variables: str
+) -> tuple[int, dict[str, str]]:
     """The exit status of scripts/report.sh in a tree whose programs only say that they were
-    called, and which were; what is `left` to do on other backends; which step `fails`."""
+    called, and the steps with their arguments; what is `left` to do on other backends; which step
+    `fails`.  Beside the profiles there is `mine`, a copy of `slurm`."""
     tree = tmp_path / "tree"
-    (tree / "scripts").mkdir(parents=True)
+    profiles = tree / "scripts/papers/profiles"
+    shutil.copytree(work.PROFILES, profiles)
+    shutil.copytree(work.PROFILES / "slurm", profiles / "mine")
     shutil.copy(ROOT / "scripts/report.sh", tree / "scripts")
     # longfat python -m papers STEP, longfat STEP, deps.sh vm
-    for name, step in (("longfat", '"${4:-$1}"'), ("deps.sh", "deps")):
+    for name, step in (("longfat", '"${4:-$1}"'), ("deps.sh", '"deps$1"')):
         (tree / f"scripts/{name}").write_text(
             f"""#!/bin/sh
-            case " $* " in *" --dry "*) echo {left}; exit;; esac
             step={step}
-            case " $* " in " snakemake "*) step=snakemake;; esac
-            echo "$step" >>{tmp_path}/calls
+            case " $* " in
+            " snakemake "*) step=snakemake;;
+            *" beside --dry "*) echo {left}; exit;;
+            *" where "*) echo {tmp_path}/out-of/"$6";;
+            esac
+            echo "$step" "$@" >>{tmp_path}/calls
             [ "$step" != "{fails}" ]
             """
         )
         (tree / f"scripts/{name}").chmod(0o755)
-    env = os.environ | {"PROFILE": profile, "JOBS": "1"}
+    env = os.environ | {"PROFILE": profile, "JOBS": "1"} | variables
     done = subprocess.run([tree / "scripts/report.sh", "x"], env=env, timeout=20)
-    return done.returncode, (tmp_path / "calls").read_text().split()
+    calls = (tmp_path / "calls").read_text().splitlines()
+    return done.returncode, dict((f"{call} ").split(" ", 1) for call in calls)
 
 
 @pytest.mark.parametrize("profile", ["full", "quick", "slurm"])
-@pytest.mark.parametrize("fails", ["", "deps", "snakemake", "beside", "html"])
+@pytest.mark.parametrize("fails", ["", "depsvm", "snakemake", "beside", "html"])
 @pytest.mark.parametrize("left", ["", "a-run-vm"])
 def test_the_steps_of_a_report(tmp_path: Path, profile: str, left: str, fails: str) -> None:
     """Real time comes after all runs, what it needs before them; whatever fails, all the other
     steps are taken, and the status says so."""
-    status, steps = report_sh(tmp_path, profile, left=left, fails=fails)
-    needs = ["deps"] if left else []
-    assert steps == ["plan", *needs, "build", "snakemake", "beside", "gather", "html"]
-    assert status == (1 if fails in steps else 0)
+    status, calls = report_sh(tmp_path, profile, left=left, fails=fails)
+    first, needs = ["deps", "where", "plan"], ["depsvm"] if left else []
+    assert list(calls) == [*first, *needs, "build", "snakemake", "beside", "gather", "html"]
+    assert status == (1 if fails in calls else 0)
+
+
+@pytest.mark.parametrize(
+    ("profile", "cores"), [("full", True), ("peers-once", True), ("slurm", False), ("mine", False)]
+)
+def test_a_profile_says_itself_who_carries_its_runs_out(
+    tmp_path: Path, profile: str, cores: bool
+) -> None:
+    """A copy of one of another name, too: where its runs are, and whether it has our cores."""
+    status, calls = report_sh(tmp_path, profile)
+    assert status == 0
+    assert f"--directory {tmp_path}/out-of/{profile} " in calls["snakemake"]
+    assert f"/scripts/papers/profiles/{profile} " in calls["snakemake"]
+    assert ("--cores 1" in calls["snakemake"]) is cores
+
+
+@pytest.mark.parametrize(
+    ("profile", "variables", "steps"),
+    [
+        ("full", {"DRY": "1"}, ["plan"]),
+        (work.COMMITTED, {}, ["html"]),
+        (work.COMMITTED, {"DRY": "1"}, ["plan"]),
+    ],
+)
+def test_nothing_is_installed_without_runs(
+    tmp_path: Path, profile: str, variables: dict[str, str], steps: list[str]
+) -> None:
+    status, calls = report_sh(tmp_path, profile, **variables)
+    assert (status, list(calls)) == (0, steps)
 
 
 def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:
@@ -868,6 +906,18 @@ def test_profiles() -> None:
         LabError, match="no profile 'fast'; valid: full, peers-once, quick, slurm, committed"
     ):
         work.profile("fast")
+
+
+def test_where_a_copy_of_a_profile_has_its_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the one has it that it was copied from; scripts/report.sh asks for it."""
+    shutil.copytree(work.PROFILES / "slurm", tmp_path / "mine")
+    monkeypatch.setattr(work, "PROFILES", tmp_path)
+    assert main.main(["where", "--profile", "mine"]) == 0
+    assert capsys.readouterr().out == f"{ROOT}/out/report/full\n"
+    assert main.main(["where", "--profile", "slurm"]) == 1
+    assert "no profile 'slurm'; valid: mine, committed" in capsys.readouterr().err
 
 
 # --- how long
