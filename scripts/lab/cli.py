@@ -63,6 +63,21 @@ def _load(paths: list[Path]) -> list[scenarios.Scenario]:
     return [one for path in paths for one in scenarios.load(path)]
 
 
+def _results(paths: list[Path]) -> list[result.Json]:
+    """The results of these files; a run that failed is only said."""
+    found = []
+    for path in paths:
+        for one in result.read_all(path):
+            if "failed" not in one:
+                found.append(one)
+                continue
+            said = f"{one['scenario']['name']}, seed {one['seed']}, failed: {one['failed']}"
+            notes.print(f"{path}: {said}", markup=False, highlight=False, soft_wrap=True)
+    if not found:
+        raise LabError(f"no result in {', '.join(map(str, paths))}")
+    return found
+
+
 def _print_table(headings: list[str], rows: list[list[str]]) -> None:
     """First column left, the others right."""
     printed = Table(box=None)
@@ -109,14 +124,17 @@ def table(
     files: Results,
     flows: Annotated[bool, typer.Option(help="Also each run's flows.")] = False,
 ) -> None:
-    """Print a table of result files.
+    """Print a table of result files, or of lists of summaries as docs/results has them.
 
     Example: scripts/longfat table out/*.json
     """
     from . import report
 
-    results = [result.read(path) for path in files]
-    console.print(report.table(results))
+    results = _results(files)
+    printed = report.table(results)
+    # No number is cut: where the screen is too narrow for that, it breaks the lines.
+    printed.width = console.measure(printed, options=console.options.update(width=1000)).maximum
+    console.print(printed, crop=False)
     if flows:
         for one in results:
             console.print(report.flow_table(one))
@@ -137,7 +155,7 @@ def plot(
     """
     from . import report
 
-    results = [result.read(path) for path in files]
+    results = _results(files)
     for path in report.write_pictures(results, out, event=event):
         console.print(str(path), soft_wrap=True, highlight=False)
 
@@ -154,7 +172,7 @@ def page(
     """
     from . import report
 
-    results = [result.read(path) for path in files]
+    results = _results(files)
     command = "scripts/longfat page " + " ".join(path.name for path in files)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(report.page(results, title, command))

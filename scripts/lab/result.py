@@ -310,15 +310,37 @@ def write(result: Json, path: Path) -> None:
         raise cannot_write(error, path, "free space, or choose a directory by --out") from error
 
 
-def read(path: Path) -> Json:
-    """A result file; LabError if it is not one."""
+def _load(path: Path) -> Any:
     try:
-        data = json.loads(path.read_text())
+        return json.loads(path.read_text())
     except (OSError, ValueError) as error:
         raise LabError(f"{path}: is not a result file: {error}") from error
-    if not isinstance(data, dict) or data.get("longfat") != SCHEMA:
+
+
+def _checked(data: Any, path: Path) -> Json:
+    if not isinstance(data, dict) or "longfat" not in data:
+        what = "a list, which `table` reads if it is one of summaries"
+        what = what if isinstance(data, list) else "something else, see docs/lab.md"
+        raise LabError(f"{path}: is not a result file but {what}")
+    if data["longfat"] != SCHEMA:
         raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
     return data
+
+
+def read(path: Path) -> Json:
+    """A result file; LabError if it is not one."""
+    return _checked(_load(path), path)
+
+
+def read_all(path: Path) -> list[Json]:
+    """What a result file has, or all that a list of summaries has, as docs/results holds them: a
+    run that failed is one with only `failed`, `scenario` and `seed`."""
+    data = _load(path)
+    if not isinstance(data, list):
+        return [_checked(data, path)]
+    return [
+        one if isinstance(one, dict) and "failed" in one else _checked(one, path) for one in data
+    ]
 
 
 def current(path: Path, scenario: Scenario) -> bool:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -16,7 +17,7 @@ import typer.main
 from conftest import Toml
 from rich.console import Console
 
-from lab import cli, process, result, runner
+from lab import cli, process, report, result, runner
 from lab.errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -215,7 +216,7 @@ def test_interrupted(
     def stop(_: object) -> None:
         raise error
 
-    monkeypatch.setattr(result, "read", stop)
+    monkeypatch.setattr(result, "read_all", stop)
     answer = longfat("table", *results)
     assert answer.status == 130
     assert "interrupted" in answer.err and "Traceback" not in answer.err
@@ -227,7 +228,7 @@ def test_a_bug_is_not_hidden(
     def bug(_: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr(result, "read", bug)
+    monkeypatch.setattr(result, "read_all", bug)
     with pytest.raises(ZeroDivisionError):
         longfat("table", *results)
 
@@ -238,7 +239,7 @@ def test_message_is_not_markup(
     def fail(_: object) -> None:
         raise LabError("flow[0].cc and [bold]")
 
-    monkeypatch.setattr(result, "read", fail)
+    monkeypatch.setattr(result, "read_all", fail)
     assert "flow[0].cc and [bold]" in longfat("table", *results).err
 
 
@@ -249,6 +250,44 @@ def test_table(longfat: Longfat, results: list[Path], monkeypatch: pytest.Monkey
     assert answer.out.count("a title") == 1
     assert "foo" in answer.out and "test-foo, seed 7" in answer.out
     assert "reno" in answer.out and "test-reno, seed 7" in answer.out
+
+
+def test_a_number_in_a_table_is_never_cut(
+    longfat: Longfat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from test_report import run
+
+    monkeypatch.setattr(cli, "console", Console(width=40))
+    one = run(flows=2)
+    path = tmp_path / "x.json"
+    result.write(one, path)
+    answer = longfat("table", path, path)
+    rows = [line.split() for line in answer.out.splitlines() if "test-foo" in line]
+    assert rows == [" ".join(report.row(one)).split()] * 2
+
+
+def test_table_of_a_list_of_summaries(
+    longfat: Longfat, results: list[Path], tmp_path: Path
+) -> None:
+    """As docs/results has them, also beside a result; a run that failed is said."""
+    lines = [result.summarise(result.read(path)) | {"observed": 1} for path in results]
+    failed = {"failed": "no [reason]", "scenario": lines[0]["scenario"], "seed": 9}
+    path = tmp_path / "list.json"
+    path.write_text(json.dumps([*lines, failed]))
+    answer = longfat("table", path, results[0], "--flows")
+    assert answer.status == 0
+    assert answer.out.count("test-foo, seed 7") == 2 and answer.out.count("test-reno, seed 7") == 1
+    assert answer.err == f"{path}: test-foo, seed 9, failed: no [reason]\n"
+    answer = longfat("plot", path, "-o", tmp_path / "out")
+    assert answer.status == 1 and "a summary has no samples to draw" in answer.err
+    answer = longfat("summarise", path, "-o", tmp_path / "out")
+    assert answer.status == 1 and "not a result file but a list, which `table` reads" in answer.err
+    path.write_text(json.dumps([failed]))
+    answer = longfat("table", path)
+    assert answer.status == 1 and f"longfat: no result in {path}\n" in answer.err
+    path.write_text('[{"scenario": "x"}]')
+    answer = longfat("table", path)
+    assert answer.status == 1 and f"{path}: is not a result file but something else" in answer.err
 
 
 def test_plot(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
