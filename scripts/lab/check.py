@@ -90,7 +90,7 @@ def tally(text: str, status: int) -> Tally:
 
 def run(names: list[str], console: Console) -> Tally:
     """Run the suites called `names` (all of them if empty), two at a time."""
-    suites = tomllib.loads((modules.ROOT / "tests/suites.toml").read_text())
+    suites = tomllib.loads(modules.tests_of("suites.toml").read_text())
     unknown = set(names) - set(suites)
     if unknown:
         raise LabError(f"no suite {', '.join(unknown)}; valid: {', '.join(suites)}")

@@ -248,7 +248,7 @@ def cost(
 ) -> None:
     """Say what an ACK costs in each congestion control: nanoseconds and instructions.
 
-    Takes five minutes.  Instructions need what the vm backend needs.
+    Takes five minutes.  Instructions need what the vm backend needs.  Needs the source tree.
 
     Example: scripts/longfat cost
     """
@@ -256,6 +256,7 @@ def cost(
 
     if not 1 <= rounds <= 1001:
         raise LabError(f"{rounds} rounds: valid is 1 to 1001")
+    modules.tests_of("bench")
     with notes.status("measuring what an ACK costs"), runner.terminable():
         data = costs.measure(rounds, lambda text: notes.print(text, markup=False))
     window, acked = costs.TYPICAL
@@ -408,6 +409,8 @@ def check(
 ) -> None:
     """Run the test suites; `make check` calls this with the test tools in place.
 
+    Needs the source tree.
+
     Example: LONGFAT_CHECK=1 scripts/longfat check unit lint
     """
     from . import check as suite
@@ -485,10 +488,13 @@ def kunit(
 ) -> None:
     """Run the KUnit suites on the virtual-time kernel; prints their KTAP.
 
+    Needs the source tree.
+
     Example: scripts/longfat kunit
     """
     what = kernel.SANITIZERS if sanitizers else kernel.LAB
     where = Uml(what)
+    modules.tests_of("kunit")
     _prepare(where)
     with runner.run_directory() as scratch, runner.terminable():
         for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):

@@ -10,6 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from . import cache as user_cache
+from .errors import LabError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -71,6 +72,17 @@ def accepts(valid: str, value: int | str | bool) -> bool:
     return not isinstance(value, bool) and str(value) in valid.split(", ")
 
 
+def tests_of(name: str) -> Path:
+    """tests/NAME; LabError where the lab is installed without it, as its package is."""
+    path = ROOT / "tests" / name
+    if not path.exists():
+        raise LabError(
+            f"{path} is missing: this command needs longfat's source tree, and {ROOT} is an "
+            f"installed lab; run scripts/longfat of the tree instead"
+        )
+    return path
+
+
 def files(*, tests: str = "") -> list[Path]:
     """Everything that the modules are built from, in a fixed order; with `tests`, also what
     is in that directory of tests/."""
@@ -80,7 +92,7 @@ def files(*, tests: str = "") -> list[Path]:
         *sorted((ROOT / "include").rglob("*.*")),
     ]
     if tests:
-        where = ROOT / "tests" / tests
+        where = tests_of(tests)
         found += [*sorted(where.glob("*.*")), where / "Kbuild"]
     return found
 

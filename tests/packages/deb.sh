@@ -17,7 +17,7 @@ for module in $MODULES; do
 	grep -q "/usr/src/longfat-$version/$module.c" "$tmp/dkms" || die "no source of $module"
 done
 for file in man/man1/longfat.1.gz longfat/scripts/bpftrace/tcp_probe.bt \
-	longfat/tests/scenarios/demo.toml bash-completion/completions/longfat; do
+	longfat/tests/stress/chaos.toml bash-completion/completions/longfat; do
 	grep -q "/usr/share/$file" "$tmp/tools" || die "longfat-tools has no $file"
 done
 
@@ -26,6 +26,13 @@ dpkg -i "$tmp"/out/longfat-dkms_*.deb "$tmp"/out/longfat-tools_*.deb
 dkms status "longfat/$version" | grep -q . || die "DKMS knows nothing of it"
 dkms autoinstall -k "$kernel"
 installed updates/dkms
+
+# What the manual page's examples name is there.
+named=$(sed -n 's|^longfat .*\(/usr/share/longfat/[^ ]*\).*|\1|p' man/longfat.1)
+[ -n "$named" ] || die "the manual page of longfat has no example with a file"
+for file in $named; do
+	[ -e "$file" ] || die "the manual page names $file, which is not there"
+done
 
 # The command is there and finds its files; its Python packages are not in this chroot.
 for module in $MODULES; do

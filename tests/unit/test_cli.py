@@ -190,6 +190,23 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
         assert answer.out == ""
 
 
+@pytest.mark.parametrize("command", ["check", "cost", "kunit"])
+def test_in_an_installed_lab(
+    longfat: Longfat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    """What needs tests/ says so before anything is built, and its help and manual page do."""
+    monkeypatch.setattr("lab.modules.ROOT", tmp_path)
+    monkeypatch.setattr("lab.cli._prepare", pytest.fail)
+    answer = longfat(command)
+    assert answer.status == 1 and answer.out == ""
+    assert answer.err.startswith(f"longfat: {tmp_path}/tests/")
+    assert answer.err.endswith("run scripts/longfat of the tree instead\n")
+    assert answer.err.count("\n") == 1
+    entry = (ROOT / "man/longfat.1").read_text().partition(f".It Cm {command}")[2]
+    for text in (longfat(command, "--help").out, entry.partition(".It ")[0]):
+        assert "Needs the source tree." in " ".join(text.split())
+
+
 def test_nothing_is_prepared_for_a_wrong_scenario(
     longfat: Longfat, tmp_path: Path, toml: Toml, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lab import modules
+from lab.errors import LabError
 
 
 def test_names(tree: Path) -> None:
@@ -130,6 +131,12 @@ def test_files(tree: Path) -> None:
         tree / "tests/kunit/a_kunit.c",
         tree / "tests/kunit/Kbuild",
     }
+
+
+def test_what_needs_the_source_tree(tree: Path) -> None:
+    assert modules.tests_of("kunit") == tree / "tests/kunit"
+    with pytest.raises(LabError, match=rf"{tree}/tests/bench is missing: .* longfat's source tree"):
+        modules.files(tests="bench")
 
 
 @pytest.mark.parametrize("file", ["tcp_foo.c", "include/longfat/growth.h"])
