@@ -37,9 +37,8 @@ dkms-remove: ## Take them out of DKMS again (root)
 deb: ## Build the Debian packages longfat-dkms and longfat-tools; into OUT
 	@scripts/deb.sh "$(OUT)"
 
-clean: ## Remove what was built in the tree
-	@rm -rf *.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
-	@rm -rf out
+clean: ## Remove what was built in the tree; out/ stays
+	@rm -rf *.o .*.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
 
 ##@ In the lab (any kernel, no headers)
 

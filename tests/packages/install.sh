@@ -8,6 +8,7 @@ here="KVER=$kernel KDIR=/lib/modules/$kernel/build"
 # shellcheck disable=SC2086 # several
 set -- $here
 everything >"$tmp/before"
+find . -type f | sort >"$tmp/tree"
 first=${ALGORITHMS%% *}
 
 make "$@"
@@ -59,3 +60,7 @@ for module in $MODULES; do
 done
 make "$@" uninstall
 everything | diff "$tmp/before" - || die "uninstalling left that"
+
+rm mok.key mok.der
+make clean
+find . -type f | sort | diff "$tmp/tree" - || die "make clean left that"
