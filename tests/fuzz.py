@@ -3,7 +3,7 @@
 """The algorithms' arithmetic under a fuzzer: each tcp_*.c as it is, in a program of its own
 (tests/fuzz/fuzz.c), with libFuzzer and the address and undefined behaviour sanitizers.
 
-    tests/fuzz.py [--runs N | --seconds S] [--renew] [module...]
+    scripts/longfat python tests/fuzz.py [--runs N | --seconds S] [--renew] [module...]
 
 First the inputs of tests/fuzz/NAME.corpus, then N more (or as many as S seconds have room
 for) that the fuzzer makes of them.  N inputs are the same ones each time, for one compiler.

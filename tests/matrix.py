@@ -5,7 +5,7 @@ gcc and with clang, W=1 and no warning from compiler, modpost, objtool or kernel
 One of them is a 32-bit kernel, where a plain division of 64 bits calls a function that
 no kernel has: modpost finds it.
 
-    tests/matrix.py [suite...]
+    scripts/longfat python tests/matrix.py [suite...]
 
 Speaks KTAP, one result for each kernel and compiler.  Exit status 0: all passed or
 skipped; 4: all skipped; 1: something failed.

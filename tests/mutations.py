@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """Put each bug of tests/mutations.toml into a copy of the tree and see its test go red.
 
-    tests/mutations.py [--all] [--runs N] [kunit | fuzz | unit | lab | stock | PART-OF-A-NAME]...
+    LONGFAT_CHECK=1 scripts/longfat python tests/mutations.py [--all] [--runs N]
+        [kunit | fuzz | unit | lab | stock | PART-OF-A-NAME]...
 
 Cases of KUnit run in a program (tests/userspace.py): that takes a second, and they are the
 same cases.  Those of the lab build the modules and boot the lab's kernel, those of stock a stock

@@ -3,7 +3,7 @@
 """What a user installs: DKMS, `make install`, the Debian packages, each put into a
 Debian of its own (a chroot), looked at there and taken out again.
 
-    tests/packages.py [CASE:SUITE...]
+    scripts/longfat python tests/packages.py [CASE:SUITE...]
 
 The cases are the scripts in packages/.  Speaks KTAP.  Exit status 0: all passed or
 skipped; 4: all skipped; 1: something failed.

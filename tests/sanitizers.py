@@ -3,7 +3,7 @@
 """The sanitizer kernel: that it notices every kind of mistake, that KUnit's suites make none
 there, and a short pass of chaos.
 
-    tests/sanitizers.py [defects|kunit|chaos|smp...]
+    scripts/longfat python tests/sanitizers.py [defects|kunit|chaos|smp...]
 
 KTAP, one subtest for each part.  `make stress` is the long form of the last of them; `smp`
 is not among them if nothing is named: it is the first part for the kernel with two

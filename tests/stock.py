@@ -3,7 +3,7 @@
 """The stock-kernel acceptance: our modules, built against the headers of Debian's own
 kernels and installed as modules are, in a virtual machine that runs that kernel.
 
-    tests/stock.py [suite|use|suite:CASE...]
+    scripts/longfat python tests/stock.py [suite|use|suite:CASE...]
 
 What is tested is in stock/guest.sh and stock/sockets.py, and in stock/use.sh, which has the
 next boot of docs/install.md, the output of docs/observe.md and the examples of docs/use.md; this

@@ -3,7 +3,7 @@
 """The tree's C in programs of this machine, with the address and undefined behaviour
 sanitizers: tests/shim is the kernel that it is compiled with, as far as it needs one.
 
-    tests/userspace.py [suite...]
+    scripts/longfat python tests/userspace.py [suite...]
 
 Runs the suites of tests/kunit so, which the lab's own kernel has no sanitizers for.  What
 they are about, the kernel's TCP, is the shim's here: what counts is the kernel's verdict

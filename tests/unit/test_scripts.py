@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
+
+import pytest
 
 from lab.modules import ROOT
 
@@ -26,3 +29,18 @@ def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     subprocess.run(["make", "-s", "-C", tmp_path, "clean"], check=True)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+PROGRAMS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path.parent.name != "unit"]
+
+
+@pytest.mark.parametrize("path", PAGES + PROGRAMS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_a_command_line_has_the_labs_python(path: Path) -> None:
+    """A program of tests/ that uses the lab, in a line that one would type or between `` ` ``
+    with its arguments."""
+    for before, name in re.findall(
+        r"(?:^    |`)([^`\n]*?)(tests/\S+\.py) [^`\n]+", path.read_text(), re.M
+    ):
+        if re.search(r"^(from|import) lab\b", (ROOT / name).read_text(), re.M):
+            assert before.endswith("scripts/longfat python "), name
