@@ -4,10 +4,13 @@
 # install.sh install|uninstall|dkms|dkms-remove KVER MODULE...
 #
 #	LOAD	algorithms to load at boot		/etc/modules-load.d/longfat.conf
-#	ALLOW	those that every user may choose	/etc/sysctl.d/90-longfat.conf
+#	ALLOW	those that every user may choose
+#		(others that may be now stay so)	/etc/sysctl.d/90-longfat.conf
 #	DEFAULT	the one for every new connection	the same
 #	PREFIX	where manual pages go, below share/man (/usr/local)
 #	DESTDIR	for a package: put before every path, nothing on this machine is asked
+#
+# dkms takes what DKMS has of ours away first, of whatever version.
 #
 # Uninstalling refuses while an algorithm is some network namespace's default, a
 # socket uses it or a sysctl file other than ours names it, and lists them all;
@@ -58,6 +61,14 @@ owner() {
 	done
 }
 
+# What everyone may choose now, but ours: somebody else's wish, which stays.
+allowed_others() {
+	read -r names </proc/sys/net/ipv4/tcp_allowed_congestion_control
+	for other in $names; do
+		[ -n "$(owner "$other" "$@")" ] || echo "$other"
+	done
+}
+
 # Files for the next boot, if LOAD, ALLOW or DEFAULT asks for them.  The modules are
 # loaded before: the kernel refuses a list of allowed ones if one of them is not there.
 persist() {
@@ -70,21 +81,65 @@ persist() {
 	done
 	case ${DEFAULT:-} in *" "*) die "DEFAULT='$DEFAULT': one algorithm only" ;; esac
 	[ -n "$modules" ] || return 0
+	allowed="reno cubic"
+	if [ -n "${ALLOW:-}" ] && [ -z "$root" ]; then
+		allowed=$(allowed_others "$@")
+		for other in $allowed; do
+			[ ! -e "/sys/module/tcp_$other/refcnt" ] || modules="$modules tcp_$other"
+		done
+	fi
 	{
 		echo "# Written by longfat's make install, removed by make uninstall."
 		# shellcheck disable=SC2086 # a list
 		printf '%s\n' $modules
 	} >"$tmp"
 	put "$tmp" "$loads"
-	[ -n "${ALLOW:-}${DEFAULT:-}" ] || return 0
+	[ -n "${ALLOW:-}${DEFAULT:-}" ] || {
+		remove "$sysctls"
+		return
+	}
 	{
 		echo "# Written by longfat's make install, removed by make uninstall."
+		# shellcheck disable=SC2086 # a list
 		[ -z "${ALLOW:-}" ] ||
-			echo "net.ipv4.tcp_allowed_congestion_control = reno cubic $ALLOW"
+			echo "net.ipv4.tcp_allowed_congestion_control =" $allowed $ALLOW
 		[ -z "${DEFAULT:-}" ] ||
 			echo "net.ipv4.tcp_congestion_control = $DEFAULT"
 	} >"$tmp"
 	put "$tmp" "$sysctls"
+}
+
+pages() {
+	for module; do
+		scripts/man.sh "$module.c" >"$tmp"
+		put "$tmp" "$man/man4/$module.4"
+	done
+	put man/longfat.1 "$man/man1/longfat.1"
+}
+
+remove_pages() {
+	for module; do
+		remove "$man/man4/$module.4"
+	done
+	remove "$man/man1/longfat.1"
+}
+
+# Which modules of this kernel are not known to be those that were installed now.
+still_loaded() {
+	[ -z "$root" ] && [ "$kver" = "$(uname -r)" ] || return 0
+	for module; do
+		[ -e "/sys/module/$module" ] || continue
+		new=$(modinfo -k "$kver" -F srcversion "$module" 2>/dev/null) || continue
+		[ -n "$new" ] && [ "$new" = "$(cat "/sys/module/$module/srcversion")" ] ||
+			echo "$module stays loaded as it was before, until the next boot or" \
+				"'rmmod $module' when nothing uses it"
+	done
+}
+
+# The versions of ours that DKMS has; it says "longfat/1.0: added", and before 3.0
+# "longfat, 1.0: added".
+registered() {
+	dkms status longfat | sed -nE 's#^longfat(/|, )([^,:]+)[,:].*#\2#p' | sort -u
 }
 
 # One process for each network namespace that has one, and the named ones.
@@ -167,11 +222,10 @@ install)
 	persist "$@"
 	for module; do
 		put "$module.ko" "$target/$module.ko"
-		scripts/man.sh "$module.c" >"$tmp"
-		put "$tmp" "$man/man4/$module.4"
 	done
-	put man/longfat.1 "$man/man1/longfat.1"
+	pages "$@"
 	[ -n "$root" ] || depmod "$kver"
+	still_loaded "$@"
 	;;
 uninstall)
 	unload "$@"
@@ -184,24 +238,38 @@ uninstall)
 	for other in "$root"/lib/modules/*/updates/longfat; do
 		[ ! -e "$other" ] || exit 0
 	done
-	for module; do
-		remove "$man/man4/$module.4"
-	done
-	remove "$man/man1/longfat.1" "$loads" "$sysctls"
+	remove_pages "$@"
+	remove "$loads" "$sysctls"
 	;;
 dkms)
+	if [ -z "$root" ]; then
+		command -v dkms >/dev/null || die "dkms is not installed: apt-get install dkms"
+		for old in $(registered); do
+			! dpkg-query -S "/usr/src/longfat-$old/dkms.conf" >/dev/null 2>&1 ||
+				die "longfat $old is the package longfat-dkms's: apt-get remove it first"
+			echo "longfat $old, which DKMS has, is replaced"
+			dkms remove "longfat/$old" --all
+			rm -rf "/usr/src/longfat-$old"
+		done
+	fi
 	for file in dkms.conf Kbuild include/longfat/*; do
 		put "$file" "$sources/$file"
 	done
 	for module; do
 		put "$module.c" "$sources/$module.c"
 	done
-	[ -n "$root" ] || { dkms add "longfat/$version" && dkms autoinstall -k "$kver"; }
+	# A package has its pages where its others are.
+	[ -z "$root" ] || exit 0
+	dkms add "longfat/$version"
+	dkms autoinstall -k "$kver"
+	pages "$@"
+	still_loaded "$@"
 	;;
 dkms-remove)
 	unload "$@"
 	dkms remove "longfat/$version" --all
 	rm -rf "$sources"
+	remove_pages "$@"
 	;;
 *)
 	die "no such action: install, uninstall, dkms or dkms-remove"

@@ -23,14 +23,16 @@ import ktap
 from lab import modules, scratch, suite, vm
 from lab.errors import LabError
 
-# Below the guest's root, in the chroot: what "make install" does.
+# Below the guest's root, in the chroot: what "make install" does.  DESTDIR: what this machine's
+# kernel allows is not the guest's.
 SETUP = """
 set -e
 cp -r /mnt/longfat /src
 kernel=$(basename /lib/modules/*)
 make -C "/lib/modules/$kernel/build" M=/src modules
 cd /src
-scripts/install.sh install "$kernel" $(basename -s .ko -a *.ko)
+DESTDIR=/ scripts/install.sh install "$kernel" $(basename -s .ko -a *.ko)
+depmod "$kernel"
 """
 
 

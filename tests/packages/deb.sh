@@ -26,6 +26,8 @@ dpkg -i "$tmp"/out/longfat-dkms_*.deb "$tmp"/out/longfat-tools_*.deb
 dkms status "longfat/$version" | grep -q . || die "DKMS knows nothing of it"
 dkms autoinstall -k "$kernel"
 installed updates/dkms
+refused "is the package longfat-dkms's: apt-get remove it first" make dkms KVER="$kernel"
+installed updates/dkms
 
 # What the manual page's examples name is there.
 named=$(sed -n 's|^longfat .*\(/usr/share/longfat/[^ ]*\).*|\1|p' man/longfat.1)

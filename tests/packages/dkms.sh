@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=sh
 #
-# DKMS: its four steps one by one, then `make dkms` and `make dkms-remove`; kernels for
+# DKMS: its four steps one by one, then `make dkms`, twice, and `make dkms-remove`; kernels for
 # which the modules are not meant; signed if DKMS can.
 . tests/packages/common.sh
 package=$(sed -n 's/^PACKAGE_NAME="\(.*\)"/\1/p' dkms.conf)
@@ -42,6 +42,14 @@ rm -rf "/usr/src/${package%/*}-${package#*/}"
 
 make dkms KVER="$kernel"
 installed updates/dkms
+# Again, which is an upgrade: what the version before had alone is gone.
+touch "/usr/src/${package%/*}-${package#*/}/stale.c"
+make dkms KVER="$kernel"
+installed updates/dkms
+[ ! -e "/usr/src/${package%/*}-${package#*/}/stale.c" ] || die "the old sources are still there"
+for module in $MODULES; do
+	[ -s "/usr/local/share/man/man4/$module.4" ] || die "no manual page of $module"
+done
 make dkms-remove KVER="$kernel"
 absent
 

@@ -11,6 +11,12 @@ everything >"$tmp/before"
 find . -type f | sort >"$tmp/tree"
 first=${ALGORITHMS%% *}
 
+# As if this kernel, whose /sys is not here, had bbr as a module, and as if these were allowed.
+echo "reno cubic bbr ${ALGORITHMS##* }" >"$tmp/allowed"
+mount --bind "$tmp/allowed" /proc/sys/net/ipv4/tcp_allowed_congestion_control
+mkdir -p /sys/module/tcp_bbr
+touch /sys/module/tcp_bbr/refcnt
+
 make "$@"
 refused "registers 'nosuch'; there are: " make "$@" install LOAD=nosuch
 refused "one algorithm only" make "$@" install DEFAULT="$first $first"
@@ -29,11 +35,30 @@ make "$@" install LOAD="$ALGORITHMS" ALLOW="$first" DEFAULT="$first"
 for module in $MODULES; do
 	grep -qx "$module" /etc/modules-load.d/longfat.conf || die "$module is not to be loaded"
 done
+grep -qx tcp_bbr /etc/modules-load.d/longfat.conf || die "bbr is allowed and not loaded before"
 grep -v '^#' /etc/sysctl.d/90-longfat.conf >"$tmp/sysctl"
 diff - "$tmp/sysctl" <<END || die "that is not what was asked for"
-net.ipv4.tcp_allowed_congestion_control = reno cubic $first
+net.ipv4.tcp_allowed_congestion_control = reno cubic bbr $first
 net.ipv4.tcp_congestion_control = $first
 END
+
+# A later wish is the whole wish.
+make "$@" install LOAD="$first"
+[ ! -e /etc/sysctl.d/90-longfat.conf ] || die "what nobody asks for any more is still there"
+! grep bbr /etc/modules-load.d/longfat.conf || die "bbr was not asked for"
+
+# One that this kernel has loaded before stays: said, and of that one only.
+module=${MODULES%% *}
+mkdir "/sys/module/$module" "$tmp/bin"
+cat >"$tmp/bin/uname" <<END
+#!/bin/sh
+[ "\$*" = -r ] && echo "$kernel" || exec /bin/uname "\$@"
+END
+chmod +x "$tmp/bin/uname"
+PATH=$tmp/bin:$PATH make "$@" install >"$tmp/said"
+[ "$(grep -c 'stays loaded' "$tmp/said")" = 1 ] || die "$(cat "$tmp/said")"
+grep -q "^$module stays loaded as it was before" "$tmp/said" || die "$(cat "$tmp/said")"
+rmdir "/sys/module/$module"
 
 # Another file that needs the algorithm.
 echo "net.ipv4.tcp_congestion_control=$first" >/etc/sysctl.d/99-mine.conf
