@@ -219,8 +219,45 @@ namespaces() {
 	esac
 }
 
+# Who makes an algorithm the machine's default allows it to all, until the list is written anew.
+default_allows() {
+	list=net.ipv4.tcp_allowed_congestion_control
+	sysctl -qw "$list=reno cubic"
+	sysctl -qw net.ipv4.tcp_congestion_control=ltcp
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	said=$(sysctl -n "$list")
+	[ "$said" = "reno cubic ltcp" ] || die "allowed is: $said"
+	said=$(as_nobody ./send "$server" 9000 ltcp </dev/null 2>&1) || die "$said"
+	sysctl -qw "$list=reno cubic"
+	said=$(as_nobody ./send "$server" 9000 ltcp </dev/null 2>&1) && die "it is still allowed"
+	case $said in *[Oo]"peration not permitted"*) ;; *) die "$said" ;; esac
+}
+
+begun='import socket
+s = socket.socket()
+s.setblocking(False)
+s.connect_ex(("192.0.2.2", 9))
+print(s.getsockopt(6, 13, 16).rstrip(b"\0").decode())'
+
+# Root of a user namespace gives the routes of his an algorithm that is allowed to nobody.
+own_route() {
+	list=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+	case " $list " in *" ltcp "*) die "it is allowed: $list" ;; esac
+	cat >"$tmp/own.sh" <<END
+ip link add eth0 type veth peer name eth1
+ip address add 192.0.2.1/24 dev eth0
+ip link set eth0 up
+ip link set eth1 up
+ip route change 192.0.2.0/24 dev eth0 congctl ltcp
+python3 -c '$begun'
+END
+	said=$(as_nobody unshare --user --map-root-user --net sh -eu "$tmp/own.sh" 2>&1) ||
+		die "$said"
+	[ "$said" = ltcp ] || die "a connection over the route has $said"
+}
+
 echo "KTAP version 1"
-echo "1..12"
+echo "1..14"
 exec 3>&1
 result "the next boot" next_boot
 echo 1 >"$trace/events/longfat/enable"
@@ -249,4 +286,6 @@ result "allowed" allowed
 result "ss" observed
 result "a route" route
 result "namespaces" namespaces
+result "a default is allowed to all" default_allows
+result "a route of a user's namespace" own_route
 exit $failed
