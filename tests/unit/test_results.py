@@ -451,14 +451,15 @@ def test_sabul_mean_throughput() -> None:
 
 
 def test_sabul_queue() -> None:
-    """It loses much more than Cubic, a hundredth at most, and has less of a queue; bbr's does not
-    grow with the buffer."""
+    """It loses 88 to 249 times as much as Cubic, a hundredth of its packets at most, and has less
+    of a queue; bbr's does not grow with the buffer."""
     five_seeds("sabul-queue")
     groups = grouped("sabul-queue", sabul.path)
     for (rate, rtt, buffer, cc), runs in groups.items():
         if cc == "sabul":
             cubic = groups[rate, rtt, buffer, "cubic"]
-            assert 50 * lost(cubic) < lost(runs) < 0.01
+            assert 87.5 * lost(cubic) < lost(runs) < 0.01
+            assert lost(runs) < 249.5 * lost(cubic) or (lost(cubic) == 0 and lost(runs) > 0.008)
             assert queued(runs) < queued(cubic)
         elif cc == "bbr":
             assert queued(runs) < 5 and lost(runs) == 0
