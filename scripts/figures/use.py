@@ -10,9 +10,9 @@ from lab.result import Json
 
 from . import by_case, cwhstcp, kept, markdown
 
-WHO = ("ltcp", "ghstcp", "cwhstcp", "composite-8", "sabul")
-WHO += ("reno", "cubic", "htcp", "highspeed", "bbr")
-NONE = "–"
+OURS = ("ltcp", "ghstcp", "cwhstcp", "composite-8", "sabul")
+KERNEL = ("reno", "cubic", "htcp", "highspeed", "bbr")
+NONE = "-"
 
 
 def _first(run: Json) -> str:
@@ -112,7 +112,7 @@ def measured() -> str:
     columns = [(found(values()), digits) for _, _, values, digits in COLUMNS]
     rows = [
         [f"`{cc}`", *(f"{of[cc]:.{digits}f}" if cc in of else NONE for of, digits in columns)]
-        for cc in WHO
+        for cc in (*OURS, *KERNEL)
     ]
     heads = [f"[{heading}](results.md#{figure})" for figure, heading, _, _ in COLUMNS]
     return markdown(["", *heads], rows)
