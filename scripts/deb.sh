@@ -19,6 +19,7 @@ mkdir -p "$1"
 out=$(cd "$1" && pwd)
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
+trap 'exit 130' INT TERM HUP
 tar -c --exclude=./.git --exclude="./${out##*/}" --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' --exclude=__pycache__ . |
 	tar -x -C "$build" --one-top-level=longfat

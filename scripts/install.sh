@@ -213,6 +213,7 @@ a reboot gives it back."
 [ -n "$root" ] || [ "$(id -u)" -eq 0 ] || die "needs root (or DESTDIR=, for a package)"
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
+trap 'exit 130' INT TERM HUP
 
 case $action in
 install)

@@ -9,6 +9,7 @@ kernel=$(basename /lib/modules/*)
 export kernel
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+trap 'exit 130' INT TERM HUP
 
 die() {
 	echo "$*"

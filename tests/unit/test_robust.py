@@ -573,3 +573,46 @@ def test_an_environment_half_made_is_made_again(work: Path, longfat: Begin) -> N
     assert second.returncode == 1 and "requirements.txt could not be installed" in said
     (work / "offline").unlink()
     assert longfat().communicate(timeout=60)[0] == "the lab -m lab table\n"
+
+
+# Programs that a script calls: some have an answer, the others stay until they are ended.
+ANSWERS = {"dpkg-query": "install ok installed", "basename": "6.1.0"}
+STAYS = """#!/bin/sh
+echo $$ >>"$WORK/pids"
+exec sleep 1000
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize(
+    ("command", "stays"),
+    [
+        ('scripts/deb.sh "$WORK/out"', "dpkg-buildpackage"),
+        ('DESTDIR="$WORK" scripts/install.sh dkms any tcp_ltcp', "install"),
+        (". tests/packages/common.sh && stays", "stays"),
+        (". tests/stock/ktap.sh && stays", "stays"),
+    ],
+    ids=["deb.sh", "install.sh", "packages/common.sh", "stock/ktap.sh"],
+)
+def test_an_interrupted_script_leaves_nothing(
+    work: Path, command: str, stays: str, number: signal.Signals
+) -> None:
+    """In /tmp, by Ctrl-C or by who ends all of its programs."""
+    programs = {name: f"#!/bin/sh\necho {says}\n" for name, says in ANSWERS.items()}
+    (work / "bin").mkdir()
+    for name, text in {**programs, stays: STAYS}.items():
+        (work / "bin" / name).write_text(text)
+        (work / "bin" / name).chmod(0o755)
+    env = environment(work)
+    victim = subprocess.Popen(
+        ["sh", "-c", command],
+        env=env | {"PATH": f"{work}/bin:{env['PATH']}"},
+        cwd=SCRIPTS.parent,
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    until(lambda: alive(work))
+    assert list((work / "tmp").iterdir())
+    os.killpg(victim.pid, number)
+    victim.wait(timeout=60)
+    until(lambda: not list((work / "tmp").iterdir()))
