@@ -2,18 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # results.sh [PAGE...]: run the published scenarios of these pages again (of all of them
-# without an argument: demo, ltcp, ghstcp, cwhstcp, composite, sabul, security, performance, speed), keep what
-# is to be kept in docs/results and docs/img, and renew the pages' tables.
+# without an argument), keep what is to be kept in docs/results and docs/img, and renew the
+# pages' tables.  What that needs is installed first (deps.sh).
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
 # minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite sixty, sabul ninety, security
-# five, performance two, speed twenty; the last two want a machine that does nothing else.
+# five, performance two, speed twenty, stress thirty; performance and speed want a machine
+# that does nothing else.
 set -eu
 cd "$(dirname "$0")/.."
 lab=scripts/longfat
 out=${RESULTS:-out/results}
 at=tests/scenarios
+pages="demo ltcp ghstcp cwhstcp composite sabul security performance speed stress"
 
 run() {
 	"$lab" run --no-force -o "$out" "$@"
@@ -33,7 +35,6 @@ demo() {
 	run $at/demo.toml
 	"$lab" summarise "$out"/demo-*.json -o docs/results
 	picture cwnd demo
-	picture goodput demo
 }
 
 ltcp() {
@@ -98,7 +99,22 @@ speed() {
 	"$lab" python tests/bench/trials.py
 }
 
-[ $# -gt 0 ] || set -- demo ltcp ghstcp cwhstcp composite sabul security performance speed
+stress() {
+	scripts/deps.sh stress
+	mix=tests/stress/chaos.toml
+	"$lab" stress $mix --minutes 10 -o "$out"
+	"$lab" stress $mix --smp --minutes 10 --timeout 3600 -o "$out"
+	cp "$out/stress-uml.json" "$out/stress-smp.json" docs/results
+}
+
+# shellcheck disable=SC2086 # a list
+[ $# -gt 0 ] || set -- $pages
+for page; do
+	case " $pages " in *" $page "*) continue ;; esac
+	echo "results: no page '$page'; valid: $pages" >&2
+	exit 1
+done
+scripts/deps.sh check
 for page; do
 	"$page"
 done

@@ -31,6 +31,58 @@ def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
+def results_sh(tmp_path: Path, *pages: str) -> tuple[int, str, list[str]]:
+    """The exit status of scripts/results.sh for these pages, in a tree whose programs only say that
+    they were called; what it says, and the calls."""
+    tree = tmp_path / "tree"
+    for name in ("scripts", "docs/results"):
+        (tree / name).mkdir(parents=True)
+    shutil.copy(ROOT / "scripts/results.sh", tree / "scripts")
+    for name in ("longfat", "deps.sh"):
+        (tree / f"scripts/{name}").write_text(
+            f"""#!/bin/sh
+            echo {name} "$@" >>{tmp_path}/calls
+            mkdir -p out/results
+            case "$*" in
+            "stress tests/stress/chaos.toml --smp "*) echo smp >out/results/stress-smp.json;;
+            "stress tests/stress/chaos.toml "*) echo uml >out/results/stress-uml.json;;
+            esac
+            """
+        )
+        (tree / f"scripts/{name}").chmod(0o755)
+    done = subprocess.run(
+        [tree / "scripts/results.sh", *pages], capture_output=True, text=True, timeout=20
+    )
+    calls = tmp_path / "calls"
+    said = calls.read_text().splitlines() if calls.exists() else []
+    return done.returncode, done.stderr, said
+
+
+def test_the_pages_of_make_results(tmp_path: Path) -> None:
+    """As `make help` has them; a name that is none is refused before anything is done, and be it
+    that of a program."""
+    listed = re.search(r'^results: .*PAGE="(.*)"$', (ROOT / "Makefile").read_text(), re.M)
+    assert listed
+    status, said, calls = results_sh(tmp_path, "demo", "ls")
+    assert (status, said) == (1, f"results: no page 'ls'; valid: {listed[1]}\n")
+    assert calls == []
+
+
+def test_the_page_of_stress_is_renewed(tmp_path: Path) -> None:
+    status, _, calls = results_sh(tmp_path, "stress")
+    assert status == 0
+    assert [call.split()[:2] for call in calls] == [
+        ["deps.sh", "check"],
+        ["deps.sh", "stress"],
+        ["longfat", "stress"],
+        ["longfat", "stress"],
+        ["longfat", "python"],
+    ]
+    made = tmp_path / "tree/docs/results"
+    kept = {path.name: path.read_text() for path in made.iterdir()}
+    assert kept == {"stress-uml.json": "uml\n", "stress-smp.json": "smp\n"}
+
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 PROGRAMS = [path for path in sorted((ROOT / "tests").rglob("*.py")) if path.parent.name != "unit"]
 
