@@ -21,7 +21,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab import process, scratch, tools
+from lab import modules, process, scratch, tools
 from lab.errors import LabError
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
@@ -531,15 +531,18 @@ esac
 """
 
 
+Begin = Callable[..., subprocess.Popen[str]]
+
+
 @pytest.fixture
-def longfat(work: Path) -> Callable[[], subprocess.Popen[str]]:
+def longfat(work: Path) -> Begin:
     """Starts scripts/longfat with that interpreter and an empty cache."""
     (work / "python").write_text(PYTHON)
     (work / "python").chmod(0o755)
 
-    def begin() -> subprocess.Popen[str]:
+    def begin(scripts: Path = SCRIPTS) -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [SCRIPTS / "longfat", "table"],
+            [scripts / "longfat", "table"],
             env=environment(work) | {"PYTHON": str(work / "python"), "LONGFAT_CHECK": ""},
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -547,9 +550,6 @@ def longfat(work: Path) -> Callable[[], subprocess.Popen[str]]:
         )
 
     return begin
-
-
-Begin = Callable[[], subprocess.Popen[str]]
 
 
 def test_two_beginners_make_one_environment(work: Path, longfat: Begin) -> None:
@@ -573,6 +573,19 @@ def test_an_environment_half_made_is_made_again(work: Path, longfat: Begin) -> N
     assert second.returncode == 1 and "requirements.txt could not be installed" in said
     (work / "offline").unlink()
     assert longfat().communicate(timeout=60)[0] == "the lab -m lab table\n"
+
+
+@pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt"])
+def test_other_packages_are_another_environment(work: Path, longfat: Begin, name: str) -> None:
+    (work / "go").touch()
+    scripts = work / "scripts"
+    modules.copy([SCRIPTS / "longfat", *SCRIPTS.glob("lab/*.txt")], work)
+    for _ in range(2):
+        longfat(scripts).communicate(timeout=60)
+    assert (work / "made").read_text() == "made\n"
+    (scripts / "lab" / name).write_text("other==1\n")
+    longfat(scripts).communicate(timeout=60)
+    assert (work / "made").read_text() == "made\n" * 2
 
 
 # Programs that a script calls: some have an answer, the others stay until they are ended.

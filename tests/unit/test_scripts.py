@@ -6,6 +6,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Iterable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -81,6 +83,24 @@ def test_the_page_of_stress_is_renewed(tmp_path: Path) -> None:
     made = tmp_path / "tree/docs/results"
     kept = {path.name: path.read_text() for path in made.iterdir()}
     assert kept == {"stress-uml.json": "uml\n", "stress-smp.json": "smp\n"}
+
+
+def test_every_package_is_pinned() -> None:
+    """Of those that these tests run with, which are the lab's and more, each in one list."""
+    lists = [
+        (ROOT / "scripts/lab" / name).read_text()
+        for name in ("requirements.txt", "requirements-check.txt", "constraints.txt")
+    ]
+    pins = re.findall(r"^([\w.-]+)==(\S+)", "\n".join(lists), re.M)
+    assert len(pins) == len(dict(pins))
+
+    def names(of: Iterable[tuple[str, str]]) -> dict[str, str]:
+        return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in of}
+
+    there = names((one.metadata["Name"], one.version) for one in metadata.distributions())
+    for tool in ("pip", "setuptools"):  # what a virtual environment begins with
+        there.pop(tool, None)
+    assert there == names(pins)
 
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
