@@ -95,8 +95,8 @@
  *     before it had two packets: what timeouts are to such a sender.  So W has no
  *     lower end of N; the window is never below 1.
  *  6. An ECN mark does not say how many packets were marked: each stream takes it
- *     for its own, once per round trip, also in recovery, where the kernel ignores
- *     it.  A loss that a tail loss probe repaired is one LOSS.
+ *     for its own, once per round trip; in recovery, where the kernel ignores it,
+ *     once.  A loss that a tail loss probe repaired is one LOSS.
  *  7. A spurious loss event is undone for the streams that paid for it, to within
  *     one packet each.
  *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
@@ -128,6 +128,7 @@
 #include <longfat/growth.h>
 #include <longfat/hstcp.h>
 #include <longfat/idle.h>
+#include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 
@@ -229,7 +230,7 @@ struct composite {
 	u32	sent;		/* delivered when the last packet acknowledged
 				 *   was sent
 				 */
-	u32	mark_end;	/* delivered when the streams took a mark */
+	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	mss;		/* bytes; what the windows count */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
@@ -423,8 +424,6 @@ static void composite_rested(struct composite *ca)
 {
 	u32 i;
 
-	if (!before(ca->sent, ca->mark_end))
-		ca->mark_end = ca->sent;
 	if (likely(!ca->resting) ||
 	    before(ca->sent, ca->rest_end + max(ca->sum, 3U)))
 		return;
@@ -491,9 +490,15 @@ static void composite_mark(struct sock *sk)
 	struct composite *ca = inet_csk_ca(sk);
 	u32 i;
 
-	for (i = 0; i < ca->n; i++)
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		/* They were delivered: none is found late, as losses are. */
+		s->resting = composite_resting(ca, s);
+		if (!s->resting)
+			ca->echo_end = lf_answer_mark(sk);
 		composite_lose(sk, i, false);
-	ca->mark_end = tcp_sk(sk)->delivered;
+	}
 	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
 }
 
@@ -774,14 +779,14 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
-	ca->mark_end = ca->sent;
+	ca->echo_end = lf_no_echo(sk);
 	/*
 	 * Selected in a loss event: what that takes of the window stays taken, and its
 	 * marks are not another.  Losses that follow in it are.
 	 */
 	if (tcp_in_cwnd_reduction(sk)) {
 		w = min(w, max(tp->snd_ssthresh, 1U));
-		ca->mark_end = tp->delivered;
+		ca->echo_end = tp->snd_nxt;
 	}
 	ca->lost = tp->lost;
 	ca->marked = tp->delivered_ce;
@@ -884,6 +889,7 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
 	u32 cwnd = tcp_snd_cwnd(tp), w;
 	u32 lost = max_t(s32, tp->lost - ca->lost, 0);
+	bool echoed;
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
@@ -894,20 +900,15 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 		composite_rescale(sk);
 	if (unlikely(lost))
 		composite_losses(sk, lost, false);
+	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
+		ca->sent = rs->prior_delivered;
+	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
-		u8 state = inet_csk(sk)->icsk_ca_state;
-
-		/*
-		 * Recovery can be for long, and there is no CWR in it.  Before
-		 * 5.18 the kernel counted the mark that began CWR after that.
-		 */
-		if ((state == TCP_CA_Recovery || state == TCP_CA_CWR) &&
-		    !before(ca->sent, ca->mark_end))
+		/* Recovery can be for long, and there is no CWR in it. */
+		if (tcp_in_cwnd_reduction(sk) && !echoed)
 			composite_mark(sk);
 		ca->marked = tp->delivered_ce;
 	}
-	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
-		ca->sent = rs->prior_delivered;
 	composite_rested(ca);
 	if (composite_limited(sk, cwnd, lost))
 		composite_successes(sk, acked);
@@ -962,9 +963,8 @@ static void composite_set_state(struct sock *sk, u8 state)
 		composite_losses(sk, lost, false);
 		composite_set_window(sk, composite_window(ca, cwnd, 0, lost));
 		composite_pace(sk);
-	} else if (state == TCP_CA_CWR && tp->delivered_ce != ca->marked) {
-		composite_mark(sk);
-	} else if (state == TCP_CA_CWR) {
+	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked) {
+		/* No mark, or before 5.18 one that is counted after this. */
 		composite_losses(sk, 1, false);
 	}
 }

@@ -5,9 +5,10 @@
 # define, and only include/longfat/compat.h and control.h read them.
 #
 #	$(call lf-probe,DEFINE,word,header below include/)
-lf-probe = $(if $(shell grep -qw '$(2)' $(srctree)/include/$(3) && echo y),-D$(1))
+lf-probe = $(if $(shell grep -qsw '$(2)' $(srctree)/include/$(3) && echo y),-D$(1))
 
 lf-probes-y := \
 	$(call lf-probe,LF_HAVE_SND_CWND,tcp_snd_cwnd_set,net/tcp.h) \
 	$(call lf-probe,LF_HAVE_TX_START,cwnd_event_tx_start,net/tcp.h) \
+	$(call lf-probe,LF_HAVE_QUEUE_CWR,tcp_ecn_queue_cwr,net/tcp_ecn.h) \
 	$(call lf-probe,LF_HAVE_CONG_CONTROL_ACK,u32 ack. int flag. const struct rate_sample,net/tcp.h)

@@ -110,7 +110,8 @@ static struct composite *composite_test_book(struct kunit *test, u32 n,
 
 /*
  * An ACK that delivers @acked packets, the last one sent when @sent had been
- * delivered; one that delivers none says nothing of that.
+ * delivered; one that delivers none says nothing of that.  Sequence numbers count what
+ * had been delivered when a packet was sent.
  */
 static void composite_test_ack(struct tcp_sock *tp, u32 acked, u32 lost,
 			       u32 sent)
@@ -121,7 +122,36 @@ static void composite_test_ack(struct tcp_sock *tp, u32 acked, u32 lost,
 
 	tp->delivered += acked;
 	tp->lost += lost;
+	if (acked && after(sent + 1, tp->snd_una))
+		tp->snd_una = sent + 1;
+	tp->snd_nxt = tp->delivered;
 	composite_control((struct sock *)tp, &rs);
+}
+
+/*
+ * As an ACK that echoes a mark of its last packet, in @state; in Open, it begins CWR.
+ * The kernel counts marks after that if it is @old, before 5.18.
+ */
+static void composite_test_mark(struct tcp_sock *tp, u8 state, u32 sent,
+				bool old)
+{
+	struct sock *sk = (struct sock *)tp;
+
+	tp->delivered_ce += !old;
+	if (state == TCP_CA_Open) {
+		/* The packet of the ACK is counted by then. */
+		tp->delivered++;
+		if (after(sent + 1, tp->snd_una))
+			tp->snd_una = sent + 1;
+		state = TCP_CA_CWR;
+		composite_ssthresh(sk);
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+		composite_set_state(sk, state);
+		tp->delivered--;
+	}
+	inet_csk(sk)->icsk_ca_state = state;
+	tp->delivered_ce += old;
+	composite_test_ack(tp, 1, 0, sent);
 }
 
 /* The books are in order. */
@@ -630,7 +660,7 @@ static void composite_rest_ends(struct kunit *test)
 	composite_test_ack(tp, 1, 0, tp->delivered);
 	for (i = 0; i < 16; i++)
 		KUNIT_EXPECT_FALSE(test, composite_resting(ca, composite_stream(ca, i)));
-	KUNIT_EXPECT_FALSE(test, before(ca->sent, ca->mark_end));
+	KUNIT_EXPECT_FALSE(test, lf_echoed((struct sock *)tp, &ca->echo_end));
 }
 
 /* However much reordering was seen: a window at most passes for old losses. */
@@ -679,45 +709,113 @@ static void composite_marks(struct kunit *test)
 	struct tcp_sock *tp = composite_test_streams(test, 160, 16,
 						     COMPOSITE_LOTTERY);
 	struct sock *sk = (struct sock *)tp;
+	u32 begin, i;
 
 	composite_ssthresh(sk);
 	composite_set_state(sk, TCP_CA_CWR);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 155U);
-	tp->delivered_ce++;
-	composite_ssthresh(sk);
-	composite_set_state(sk, TCP_CA_CWR);
+	composite_test_mark(tp, TCP_CA_Open, tp->delivered - 1, false);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
-	composite_set_state(sk, TCP_CA_CWR);
+	/* The rest of its round trip. */
+	begin = tp->delivered;
+	for (i = 20; i; i--)
+		composite_test_mark(tp, TCP_CA_CWR, begin - i, false);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
 	composite_audit(test, tp, "mark");
 
-	/* In recovery too, once in a round trip. */
-	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
-	composite_test_ack(tp, 50, 0, tp->delivered);
-	composite_test_ack(tp, 50, 0, tp->delivered);
-	tp->delivered_ce++;
-	composite_test_ack(tp, 1, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, composite_of(tp)->sum, 45U);
-	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 32U);
-	tp->delivered_ce++;
-	composite_test_ack(tp, 1, 0, tp->delivered - 1);
-	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 32U);
-	composite_audit(test, tp, "mark in recovery");
-
-	/* A kernel that counts the mark which began CWR after that, once again. */
-	tp = composite_test_streams(test, 160, 16, COMPOSITE_LOTTERY);
+	/* All of them rest: it may be of what was lost.  After that it is not. */
+	tp = composite_test_streams(test, 160, 16, COMPOSITE_ROUND_ROBIN);
 	sk = (struct sock *)tp;
-	composite_ssthresh(sk);
-	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
-	composite_set_state(sk, TCP_CA_CWR);
-	composite_test_ack(tp, 0, 0, tp->delivered);
-	tp->delivered_ce++;
-	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	composite_test_ack(tp, 1, 16, tp->delivered);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
-	tp->delivered_ce++;
-	composite_test_ack(tp, 1, 0, tp->delivered - 1);
+	composite_test_mark(tp, TCP_CA_Recovery, tp->delivered - 1, false);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
-	composite_audit(test, tp, "mark counted late");
+	KUNIT_EXPECT_FALSE(test, tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+	composite_test_mark(tp, TCP_CA_Recovery, tp->delivered, false);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 32U);
+	composite_audit(test, tp, "mark after losses");
+}
+
+/*
+ * All packets are marked: every stream halves in each round trip, as a Reno sender does,
+ * also where the kernel counts the mark that began CWR after that.
+ */
+static void composite_marks_persist(struct kunit *test)
+{
+	u32 n, old, round, i;
+
+	for (n = 1; n <= 64; n *= 8) {
+		for (old = 0; old <= 1; old++) {
+			struct tcp_sock *tp = composite_test_streams(test,
+					256 * n, n, COMPOSITE_LOTTERY);
+			struct composite *ca = composite_of(tp);
+			u32 w = 256 * n, sent = tp->delivered;
+
+			for (round = 0; round < 6; round++) {
+				u32 begin = tp->delivered;
+
+				composite_test_mark(tp, TCP_CA_Open, sent, old);
+				w /= 2;
+				KUNIT_EXPECT_EQ_MSG(test, ca->sum, w, "N %u", n);
+				/* What was in flight: sent before. */
+				for (i = 0; i < w; i++)
+					composite_test_mark(tp, TCP_CA_CWR,
+							    begin, old);
+				KUNIT_EXPECT_EQ_MSG(test, ca->sum, w, "N %u", n);
+				sent = begin + 1;
+			}
+			composite_audit(test, tp, "marks");
+		}
+	}
+}
+
+/*
+ * Recovery, in which the kernel asks for no CWR: a mark counts once, also when it ends,
+ * and its receiver is told, after which the next one counts.
+ */
+static void composite_marks_in_recovery(struct kunit *test)
+{
+	u32 n, i, w;
+
+	for (n = 1; n <= 64; n *= 8) {
+		struct tcp_sock *tp = composite_test_streams(test, 256 * n, n,
+							COMPOSITE_LOTTERY);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+		u32 hole = tp->snd_una, next;
+
+		composite_ssthresh(sk);
+		composite_set_state(sk, TCP_CA_Recovery);
+		composite_test_mark(tp, TCP_CA_Recovery, tp->delivered, false);
+		w = ca->sum;
+		KUNIT_EXPECT_EQ(test, w, 128 * n);
+		KUNIT_EXPECT_TRUE(test, tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+		next = tp->snd_nxt;
+		/* Round trips in which the hole is not filled, and cwnd is. */
+		for (i = 0; i < 4; i++) {
+			tp->snd_una = hole - 1;
+			tp->delivered += ca->sum;
+			ca->delivered = tp->delivered;
+			ca->sent = tp->delivered - 1;
+			tp->delivered_ce++;
+			composite_test_ack(tp, 0, 0, 0);
+			KUNIT_EXPECT_EQ_MSG(test, ca->sum, w, "round %u", i);
+		}
+		/* It is: the same mark once more, and CWR is not there yet. */
+		tp->snd_una = next;
+		tp->delivered_ce++;
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+		composite_ssthresh(sk);
+		composite_set_state(sk, TCP_CA_CWR);
+		inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+		composite_test_ack(tp, 0, 0, 0);
+		KUNIT_EXPECT_EQ(test, ca->sum, w);
+		tp->snd_una = next + 1;
+		tp->delivered_ce++;
+		composite_test_ack(tp, 0, 0, 0);
+		KUNIT_EXPECT_EQ(test, ca->sum, w / 2);
+		composite_audit(test, tp, "marks in recovery");
+	}
 }
 
 /* Those that paid get it back, the others keep what they have. */
@@ -768,7 +866,8 @@ static void composite_fuzz(struct kunit *test)
 		tp->delivered = prandom_u32_state(&rnd);
 		ca->delivered = tp->delivered;
 		ca->sent = tp->delivered - 2;
-		ca->mark_end = ca->sent;
+		tp->snd_una = tp->delivered;
+		ca->echo_end = lf_no_echo(sk);
 		tp->lost = prandom_u32_state(&rnd);
 		ca->lost = tp->lost;
 		for (step = 0; step < 500; step++) {
@@ -820,9 +919,9 @@ static void composite_fuzz(struct kunit *test)
 				KUNIT_ASSERT_GE(test, have, had);
 			} else if (what < 56) {
 				when = "mark";
-				tp->delivered_ce += what & 1;
-				composite_ssthresh(sk);
-				composite_set_state(sk, TCP_CA_CWR);
+				composite_test_mark(tp, TCP_CA_Open,
+						    tp->delivered - k, what & 1);
+				inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
 			} else if (what < 59) {
 				when = "undo";
 				tcp_snd_cwnd_set(tp, composite_undo_cwnd(sk));
@@ -1675,6 +1774,8 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_reordering_bound),
 	KUNIT_CASE(composite_from_nothing),
 	KUNIT_CASE(composite_marks),
+	KUNIT_CASE(composite_marks_persist),
+	KUNIT_CASE(composite_marks_in_recovery),
 	KUNIT_CASE(composite_undone),
 	KUNIT_CASE(composite_fuzz),
 	{}

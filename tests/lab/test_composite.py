@@ -43,6 +43,39 @@ def test_one_stream_is_reno(experiment: Experiment) -> None:
     assert min(a) == pytest.approx(min(b), rel=0.1)
 
 
+MARKED = """
+title = "test"
+duration = "40s"
+warmup = "10s"
+[link]
+rate = "20mbit"
+buffer = "0.25bdp"
+aqm = "red"
+ecn = true
+[[flow]]
+cc = "composite"
+rtt = "60ms"
+[[flow]]
+cc = "reno"
+rtt = "60ms"
+parallel = {n}
+[module.composite]
+streams = {n}
+"""
+
+
+@pytest.mark.parametrize(("n", "least", "most"), [("1", 0.45, 0.55), ("8", 0.35, 0.5)])
+def test_marks_beside_n_connections(
+    experiment: Experiment, n: str, least: float, most: float
+) -> None:
+    """One stream has what Reno has.  Eight have no more than eight connections, and less: a mark is
+    each stream's, and not each connection's."""
+    (one,) = experiment(text=MARKED, n=n)
+    ours, beside = one["flows"]
+    assert ours["ce_marks"] > 0 and one["summary"]["loss"] < 0.002
+    assert least <= ours["goodput_bps"] / (ours["goodput_bps"] + beside["goodput_bps"]) <= most
+
+
 def test_events_are_dealt_to_streams(experiment: Experiment) -> None:
     """Every name has its streams, and each of them gets its events."""
     (one,) = experiment(text=FAST, cc="composite-16", top="trace = true", link="mtu = 1040")

@@ -18,6 +18,7 @@
 #define RTAX_INITCWND		11
 #define SOCK_NOSPACE		2
 #define ICSK_CA_PRIV_SIZE	104
+#define TCP_ECN_QUEUE_CWR	2
 
 struct in6_addr {
 	u8 bytes[16];
@@ -106,6 +107,7 @@ struct tcp_sock {
 		u8 reo_wnd_steps;
 	} rack;
 	bool is_cwnd_limited, rate_app_limited, reord_seen, syn_data;
+	u8 ecn_flags;
 };
 
 struct rate_sample {
