@@ -86,8 +86,8 @@
  *     once, and without loss the growth of each is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
- *     above alpha, once for each round trip; the rate does not grow in an interval
- *     with others.
+ *     above alpha, once for each round trip, a mark in recovery once; the rate does
+ *     not grow in an interval with others.  A timeout answers marks before it, too.
  * 10. A spurious loss event is undone: the interval that it began with comes back.
  * 11. What leaves at once is the kernel's choice, of which the smallest is one packet as
  *     often as two, and the interval after it is between 15/16 and 17/16 of delta,
@@ -112,6 +112,7 @@
 #include <longfat/compat.h>
 #include <longfat/control.h>
 #include <longfat/idle.h>
+#include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 
@@ -215,6 +216,7 @@ struct sabul {
 	u32	lost;
 	u32	fresh;		/* tp->lost, what is above is not answered yet */
 	u32	marked;		/* tp->delivered_ce that is known */
+	u32	echo_end;	/* of a mark that was answered, see marks.h */
 	u32	newest;		/* delivered when the last packet acknowledged
 				 *   was sent
 				 */
@@ -759,6 +761,7 @@ static void sabul_init(struct sock *sk)
 	ca->once = lf_param(once);
 	ca->mss = sabul_mss(tp);
 	ca->marked = tp->delivered_ce;
+	ca->echo_end = lf_no_echo(sk);
 	ca->newest = tp->delivered - 1;
 	ca->mark = ca->newest;
 	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon_us(ca);
@@ -802,6 +805,7 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
+	bool echoed;
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(ca->mode == SABUL_NONE))
@@ -810,12 +814,15 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 		sabul_rescale(ca, sabul_mss(tp));
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->newest))
 		ca->newest = rs->prior_delivered;
+	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		/* Recovery can be for long, and there is no CWR in it. */
-		if (!before(ca->newest, ca->mark) || !ca->once)
+		if (!echoed && (!before(ca->newest, ca->mark) || !ca->once)) {
 			ca->congested = 1;
-		else
+			ca->echo_end = lf_answer_mark(sk);
+		} else {
 			ca->marking = 1;
+		}
 		ca->marked = tp->delivered_ce;
 	}
 	if (ca->mode == SABUL_START) {
@@ -882,7 +889,9 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		tcp_snd_cwnd_set(tp, 1);
 		sabul_start(sk, SABUL_TIMEOUT);
 		sabul_answered(sk);
-	} else if (state == TCP_CA_CWR &&
+		/* Of marks, too: CWR goes with the next new data. */
+		ca->echo_end = tp->snd_nxt;
+	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked &&
 		   (!before(ca->newest, ca->mark) || !ca->once)) {
 		ca->congested = 1;
 	}

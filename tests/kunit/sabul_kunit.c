@@ -48,6 +48,8 @@ static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
 	tp->reordering = 3;
 	tp->tcp_mstamp = U32_MAX - 50000ULL;
 	tp->delivered = 1000;
+	tp->snd_una = 1000;
+	tp->snd_nxt = 1000;
 	tp->packets_out = 2;
 	tp->lsndtime = tcp_jiffies32;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
@@ -80,11 +82,11 @@ static void sabul_test_rate(struct tcp_sock *tp, u64 ns)
 }
 
 /*
- * @us later an ACK delivers @sent packets, @lost are found lost, and as many were
- * sent as both; what was acknowledged was sent when @newest had been delivered.
+ * @us later packets are delivered, @sent, which may leave a hole; @lost are found lost,
+ * and as many were sent as both; what was delivered was sent when @newest had been.
  */
-static void sabul_test_ack(struct tcp_sock *tp, u32 us, u32 sent, u32 lost,
-			   u32 newest)
+static void sabul_test_deliver(struct tcp_sock *tp, u32 us, u32 sent, u32 lost,
+			       u32 newest)
 {
 	struct rate_sample rs = {
 		.prior_mstamp = 1, .prior_delivered = newest,
@@ -95,7 +97,17 @@ static void sabul_test_ack(struct tcp_sock *tp, u32 us, u32 sent, u32 lost,
 	tp->data_segs_out += sent + lost;
 	tp->delivered += sent;
 	tp->lost += lost;
+	tp->snd_nxt = tp->delivered;
 	sabul_control((struct sock *)tp, &rs);
+}
+
+/* The same without a hole.  Sequence numbers count what had been delivered, too. */
+static void sabul_test_ack(struct tcp_sock *tp, u32 us, u32 sent, u32 lost,
+			   u32 newest)
+{
+	if (after(newest + 1, tp->snd_una))
+		tp->snd_una = newest + 1;
+	sabul_test_deliver(tp, us, sent, lost, newest);
 }
 
 /* An interval as it should be: the rate was used, @lost of its packets were lost. */
@@ -889,6 +901,47 @@ static void sabul_timeout_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
 }
 
+/*
+ * The mark before a timeout is echoed until CWR is there, which new data brings: it does
+ * not end slow start, and is not answered when the kernel does that.  Another one is.
+ */
+static void sabul_timeout_marked(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u32 i;
+
+	sabul_test_rate(tp, 120000);
+	tp->packets_out = 833;
+	tp->lost_out = 833;
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Loss;
+	/* The first retransmission, and others. */
+	KUNIT_EXPECT_EQ(test, ca->mark, tp->delivered);
+	for (i = 2; i < 20; i++) {
+		tp->delivered_ce++;
+		sabul_test_deliver(tp, 50000, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), i);
+	}
+	/* All of before is acknowledged: it begins CWR for the echo. */
+	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+	tp->delivered_ce++;
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	sabul_set_state(sk, TCP_CA_CWR);
+	sabul_test_deliver(tp, 50000, 1, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_interval(100000, 19));
+	tp->delivered_ce++;
+	sabul_test_ack(tp, SABUL_T, 4, 0, tp->delivered);
+	KUNIT_EXPECT_GT(test, ca->delta,
+			sabul_interval(100000, 19) + sabul_ns(1999));
+	sabul_audit(test, tp, "timeout, marked");
+}
+
 /* A path that became narrower is no congestion. */
 static void sabul_narrower_path(struct kunit *test)
 {
@@ -940,6 +993,46 @@ static void sabul_marks(struct kunit *test)
 	tp->delivered_ce++;
 	sabul_test_ack(tp, 1000, 10, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+}
+
+/*
+ * Recovery, in which the kernel asks for no CWR: a mark counts once, also when it ends,
+ * and its receiver is told, after which the next one counts.
+ */
+static void sabul_marks_in_recovery(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u64 was;
+	u32 i;
+
+	sabul_test_rate(tp, 120000);
+	sabul_ssthresh(sk);
+	sabul_set_state(sk, TCP_CA_Recovery);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	tp->delivered_ce++;
+	sabul_test_deliver(tp, SABUL_T, 160, 0, tp->delivered);
+	was = ca->delta;
+	KUNIT_EXPECT_LE(test, lf_apart(was, sabul_ns(122000)), sabul_ns(1));
+	KUNIT_EXPECT_TRUE(test, tp->ecn_flags & TCP_ECN_QUEUE_CWR);
+	for (i = 0; i < 30; i++) {
+		tp->delivered_ce++;
+		sabul_test_deliver(tp, SABUL_T, 160, 0, tp->delivered);
+		KUNIT_EXPECT_EQ_MSG(test, ca->delta, was, "interval %u", i);
+	}
+	/* It is over with what was sent before the answer. */
+	tp->snd_una = ca->echo_end;
+	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+	tp->delivered_ce++;
+	sabul_ssthresh(sk);
+	sabul_set_state(sk, TCP_CA_CWR);
+	sabul_test_deliver(tp, SABUL_T, 160, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
+	tp->delivered_ce++;
+	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered);
+	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(1999));
+	sabul_audit(test, tp, "marks in Recovery");
 }
 
 /* A spurious event: rate, mode and window as before; once. */
@@ -1554,8 +1647,10 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_start_unused),
 	KUNIT_CASE(sabul_timeout),
 	KUNIT_CASE(sabul_timeout_in_flight),
+	KUNIT_CASE(sabul_timeout_marked),
 	KUNIT_CASE(sabul_narrower_path),
 	KUNIT_CASE(sabul_marks),
+	KUNIT_CASE(sabul_marks_in_recovery),
 	KUNIT_CASE(sabul_undone),
 	KUNIT_CASE(sabul_idle),
 	KUNIT_CASE(sabul_hook_before_init),
