@@ -909,7 +909,8 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	/* What was lost was not; what was sent and marked, was. */
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
-	if (!ca->decreased)
+	/* Selected in this loss event, it has nothing to go back to. */
+	if (!ca->decreased || ca->prior_mode == SABUL_NONE)
 		return cwnd;
 	ca->decreased = 0;
 	ca->waiting = 0;

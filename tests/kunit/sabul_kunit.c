@@ -1112,6 +1112,19 @@ static void sabul_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
 	sabul_audit(test, tp, "undo");
 
+	/* Selected in Recovery: what was before that is not known. */
+	tp = sabul_test_sock(test, 100);
+	sk = (struct sock *)tp;
+	tp->prior_cwnd = 200;
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	sabul_test_ack(tp, 1000, 10, 1, tp->delivered - 1);
+	was = sabul_of(tp)->delta;
+	tcp_snd_cwnd_set(tp, sabul_undo_cwnd(sk));
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, sabul_of(tp)->delta, was);
+	sabul_test_interval(tp, 0);
+	KUNIT_EXPECT_LT(test, sabul_of(tp)->delta, was);
+
 	/* Slow start goes on with its window, and not with the ceiling. */
 	tp = sabul_test_sock(test, 100);
 	sk = (struct sock *)tp;
