@@ -150,6 +150,7 @@ struct cwhstcp {
 	u8	param_rtt : 1;
 	u8	squared : 1;
 	u8	pacing : 2;
+	u8	fq : 1;		/* pacing was fq's, and is TCP's */
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -313,7 +314,8 @@ static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
 	/* Held back by its share of a window that it would fill, it is limited by it. */
 	if (edt > now && tcp_send_head(sk) && cwhstcp_fills_window(tp))
 		tp->is_cwnd_limited = 1;
-	lf_pace_in_tcp(sk);
+	if (lf_pace_in_tcp(sk))
+		ca->fq = 1;
 	lf_depart_at(sk, edt);
 	return ready;
 }
@@ -341,35 +343,30 @@ static void cwhstcp_init(struct sock *sk)
 	cwhstcp_trace(sk, CWHSTCP_INIT, w);
 }
 
-/* The next algorithm is not to send single packets because this one did. */
+/*
+ * The next algorithm is not to send single packets, or fq to leave pacing to TCP, because
+ * this one did.  Also without ->init before it, and twice.
+ */
 static void cwhstcp_release(struct sock *sk)
 {
 	struct cwhstcp *ca = inet_csk_ca(sk);
 
 	if (ca->c && ca->pacing == CWHSTCP_SMOOTH)
 		sk_pacing_shift_update(sk, LF_PACING_SHIFT);
+	if (ca->c && ca->fq)
+		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
 	ca->c = 0;
-}
-
-/*
- * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
- * an acknowledgment, before the kernel has called ->init: zeroed state.
- */
-static struct cwhstcp *cwhstcp_state(struct sock *sk)
-{
-	struct cwhstcp *ca = inet_csk_ca(sk);
-
-	if (unlikely(!ca->c))
-		cwhstcp_init(sk);
-	return ca;
 }
 
 static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
-	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct cwhstcp *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w;
 
+	/* The answer to a SYN with data comes before ->init: zeroed state. */
+	if (unlikely(!ca->c))
+		return;
 	if (cwhstcp_follow(sk)) {
 		cwhstcp_enter(ca, tcp_snd_cwnd(tp));
 		if (ca->param_rtt == CWHSTCP_RTT_MIN)
@@ -390,9 +387,12 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 
 static u32 cwhstcp_ssthresh(struct sock *sk)
 {
-	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct cwhstcp *ca = inet_csk_ca(sk);
 	u32 w = cwhstcp_decrease(ca, tcp_snd_cwnd(tcp_sk(sk)));
 
+	/* A lost SYN is a loss before ->init: zeroed state. */
+	if (unlikely(!ca->c))
+		return w;
 	ca->prior_credit = ca->credit;
 	ca->credit = 0;
 	cwhstcp_enter(ca, w);
@@ -402,9 +402,11 @@ static u32 cwhstcp_ssthresh(struct sock *sk)
 
 static u32 cwhstcp_undo_cwnd(struct sock *sk)
 {
-	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct cwhstcp *ca = inet_csk_ca(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
+	if (unlikely(!ca->c))
+		return w;
 	ca->credit = ca->prior_credit;
 	cwhstcp_enter(ca, w);
 	cwhstcp_trace(sk, CWHSTCP_UNDO, w);
@@ -415,12 +417,12 @@ static u32 cwhstcp_undo_cwnd(struct sock *sk)
 static u32 cwhstcp_min_tso_segs(struct sock *sk)
 {
 	u32 segs = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
-	struct cwhstcp *ca = cwhstcp_state(sk);
+	struct cwhstcp *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w = tcp_snd_cwnd(tp), k, block;
 	u64 rate;
 
-	if (ca->pacing == CWHSTCP_OFF)
+	if (!ca->c || ca->pacing == CWHSTCP_OFF)
 		return segs;
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
 	    tcp_in_slow_start(tp) || !tp->srtt_us)

@@ -27,13 +27,20 @@ static inline void lf_need_pacing(struct sock *sk)
 
 /*
  * Let packets wait in TCP also where fq is the qdisc, which takes them as it gets
- * them: what waits in TCP can still become more, or change its mind.  fq claims
- * the pacing back whenever it sees a packet, so this is for each transmission.
+ * them: what waits in TCP can still become more, or change its mind.  fq claims the
+ * pacing back when it makes a flow for the connection, which may be anew after a pause,
+ * and since 6.7 with each packet that it lets pass at once.  So this is for each
+ * transmission.
+ *
+ * Return: whether it was fq's.
  */
-static inline void lf_pace_in_tcp(struct sock *sk)
+static inline bool lf_pace_in_tcp(struct sock *sk)
 {
-	if (READ_ONCE(sk->sk_pacing_status) != SK_PACING_NEEDED)
+	u32 was = READ_ONCE(sk->sk_pacing_status);
+
+	if (was != SK_PACING_NEEDED)
 		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_NEEDED);
+	return was == SK_PACING_FQ;
 }
 
 /**

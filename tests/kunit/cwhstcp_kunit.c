@@ -864,20 +864,31 @@ static void cwhstcp_hook_init(struct kunit *test)
 	}
 }
 
-/* fq paces already where it does; release twice, and without init, is one. */
+/* fq paces already where it does, and again; release twice, and without init, is one. */
 static void cwhstcp_hook_release(struct kunit *test)
 {
-	struct tcp_sock *tp = cwhstcp_test_sock(test, 10, 200000);
+	struct tcp_sock *tp = cwhstcp_test_sock(test, 60, 200000);
 	struct sock *sk = (struct sock *)tp;
 
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	sk->sk_pacing_status = SK_PACING_FQ;
 	cwhstcp_init(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_FQ);
+	cwhstcp_min_tso_segs(sk);
+	cwhstcp_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	cwhstcp_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_FQ);
+	sk->sk_pacing_status = SK_PACING_NONE;
 	cwhstcp_release(sk);
 	memset(cwhstcp_of(tp), 0, sizeof(struct cwhstcp));
 	cwhstcp_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NONE);
+	/* It was not fq's. */
+	cwhstcp_init(sk);
+	cwhstcp_min_tso_segs(sk);
+	cwhstcp_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	/* Set by a driver, and not by this. */
 	sk->sk_pacing_shift = 7;
 	cwhstcp_init(sk);
@@ -887,37 +898,40 @@ static void cwhstcp_hook_release(struct kunit *test)
 
 /*
  * A lost SYN calls ssthresh, and an answer to it undo, before init was: on
- * zeroed private data.  A target and a window as good as any, and no crash;
- * init then starts anew.
+ * zeroed private data.  A target and a window as good as any, and nothing that a
+ * release would have to take back, which does not come where there was no init.
  */
 static void cwhstcp_hook_before_init(struct kunit *test)
 {
-	struct tcp_sock *tp = cwhstcp_test_sock(test, 10, 120000);
-	struct cwhstcp *ca = cwhstcp_of(tp), fresh = *ca;
+	struct tcp_sock *tp = cwhstcp_test_with(test, 10, 120000, "pacing",
+						"smooth", "block");
+	struct cwhstcp *ca = cwhstcp_of(tp), zero = {};
 	struct sock *sk = (struct sock *)tp;
 	u32 w;
 
+	cwhstcp_release(sk);
+	memset(ca, 0, sizeof(*ca));
+	sk->sk_pacing_status = SK_PACING_NONE;
+	lf_test_set(test, "pacing", "smooth", 0);
 	for (w = 1; w <= 100; w++) {
-		memset(ca, 0, sizeof(*ca));
 		tcp_snd_cwnd_set(tp, w);
 		tp->prior_cwnd = w;
 		KUNIT_EXPECT_GE(test, cwhstcp_min_tso_segs(sk), 1U);
-		memset(ca, 0, sizeof(*ca));
 		tp->snd_ssthresh = cwhstcp_ssthresh(sk);
-		KUNIT_EXPECT_GE(test, tp->snd_ssthresh, 2U);
-		KUNIT_EXPECT_LE(test, tp->snd_ssthresh, max(w, 2U));
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, lf_hstcp_decrease(w));
 		tcp_snd_cwnd_set(tp, 1);
-		/* Nothing was sent yet that the window could have limited. */
-		tp->is_cwnd_limited = 0;
-		memset(ca, 0, sizeof(*ca));
 		cwhstcp_cong_avoid(sk, 0, 2);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
-		memset(ca, 0, sizeof(*ca));
 		KUNIT_EXPECT_EQ(test, cwhstcp_undo_cwnd(sk), w);
+		KUNIT_EXPECT_EQ(test, memcmp(ca, &zero, sizeof(zero)), 0);
+		KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NONE);
+		KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+		KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ~0UL);
 	}
-	tcp_snd_cwnd_set(tp, 10);
 	cwhstcp_init(sk);
-	KUNIT_EXPECT_EQ(test, memcmp(ca, &fresh, sizeof(fresh)), 0);
+	lf_test_set(test, "pacing", "block", 0);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, cwhstcp_smooth_shift);
 }
 
 /* Slow start is the kernel's: a packet per packet, nothing owed. */
