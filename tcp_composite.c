@@ -682,14 +682,15 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 
 /*
  * MTU probing made packets larger, and the window smaller in proportion: so with
- * the streams.  Packets that become smaller stay as many, as in the kernel.
+ * the streams.  Packets that become smaller stay as many, as in the kernel, and where it
+ * does not probe so do larger ones: a path that was narrower is forgotten.
  */
 static void composite_rescale(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	u32 mss = tcp_sk(sk)->mss_cache, i;
 
-	if (ca->mss && mss > ca->mss) {
+	if (ca->mss && mss > ca->mss && inet_csk(sk)->icsk_mtup.enabled) {
 		for (i = 0; i < ca->n; i++) {
 			struct composite_stream *s = composite_stream(ca, i);
 

@@ -541,6 +541,7 @@ static void do_establish(struct sender *s, struct bytes *in)
 	tp->snd_ssthresh = kind & 16 ? max(take_size(in, 20), 2U) :
 				       TCP_INFINITE_SSTHRESH;
 	tp->mss_cache = take_mss(in);
+	tp->inet_conn.icsk_mtup.enabled = 0;
 	tp->srtt_us = 0;
 	tp->rtt_min.v = ~0U;
 	tp->lsndtime = tcp_jiffies32;
@@ -640,6 +641,7 @@ static void do_mtu(struct sender *s, struct bytes *in)
 	u64 w;
 
 	if (mss > tp->mss_cache) {
+		tp->inet_conn.icsk_mtup.enabled = 1;
 		w = (u64)tp->snd_cwnd * tp->mss_cache / mss;
 		tcp_snd_cwnd_set(tp, max(w, 1ULL));
 	} else if (tp->packets_out) {

@@ -932,6 +932,7 @@ static void composite_fuzz(struct kunit *test)
 				composite_min_tso_segs(sk);
 			} else if (what < 62) {
 				when = "probe";
+				inet_csk(sk)->icsk_mtup.enabled = k & 1;
 				tp->mss_cache = 500 + 100 * k;
 				composite_test_ack(tp, k, 0, tp->delivered - k);
 			} else {
@@ -1648,12 +1649,20 @@ static void composite_hook_unused(struct kunit *test)
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }
 
-/* Larger packets, fewer of them. */
+/* Larger packets, fewer of them, where the kernel has it so: when it has probed. */
 static void composite_hook_mtu_probe(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 800, 8,
 						     COMPOSITE_LOTTERY);
 
+	/* A path is as wide as it was before. */
+	tp->mss_cache = 512;
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	tp->mss_cache = 1448;
+	composite_test_ack(tp, 0, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 800U);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 800U);
+	inet_csk((struct sock *)tp)->icsk_mtup.enabled = 1;
 	tp->mss_cache = 2896;
 	tcp_snd_cwnd_set(tp, 400);
 	composite_test_ack(tp, 0, 0, tp->delivered);

@@ -88,6 +88,9 @@ struct inet_connection_sock {
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	u32 icsk_rto;
 	u8 icsk_ca_state;
+	struct {
+		u32 enabled;
+	} icsk_mtup;
 	u64 icsk_ca_priv[ICSK_CA_PRIV_SIZE / sizeof(u64)];
 };
 
