@@ -242,6 +242,7 @@ struct composite {
 	u8	slow;		/* streams in slow start */
 	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
+	u8	early : 1;	/* no RTT was known when it began */
 	u8	deal;		/* parameters when it started */
 	u8	algorithm;
 
@@ -769,6 +770,7 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
+	ca->early = !tp->srtt_us;
 	/* Each stream has an initial window; without an RTT there is no pacing. */
 	if (composite_fresh(sk) && tp->srtt_us) {
 		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
@@ -999,15 +1001,23 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 /*
  * After a pause each stream restarts as a Reno sender would, RFC 2861: a half for
- * each timeout that passed, remembering three quarters.
+ * each timeout that passed, remembering three quarters.  Selected during the handshake,
+ * they begin again with what that found.
  */
 static void composite_restart(struct sock *sk)
 {
 	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves;
 	struct composite *ca = inet_csk_ca(sk);
 
-	if (!ca->n || composite_fresh(sk))
+	if (!ca->n)
 		return;
+	if (composite_fresh(sk)) {
+		if (ca->early && tcp_sk(sk)->srtt_us) {
+			composite_release(sk);
+			composite_init(sk);
+		}
+		return;
+	}
 	halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
 		composite_shrink(sk, 1, BIT(halves),

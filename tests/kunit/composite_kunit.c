@@ -1316,6 +1316,45 @@ static void composite_hook_begins_small(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
 }
 
+/* Selected before the end of the handshake: N windows, and N, when that is over. */
+static void composite_hook_begins_early(struct kunit *test)
+{
+	static const u32 n[] = { 13, 4, 8, 16, 32, 64 };
+	u32 i;
+
+	lf_test_set(test, "streams", "0", 0);
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
+		struct tcp_sock *tp = composite_test_fresh(test, i, 0);
+		struct sock *sk = (struct sock *)tp;
+
+		composite_release(sk);
+		tp->srtt_us = 0;
+		minmax_reset(&tp->rtt_min, 0, ~0U);
+		tcp_snd_cwnd_set(tp, TCP_INIT_CWND);
+		composite_init(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+		tp->srtt_us = 100000 << 3;
+		minmax_reset(&tp->rtt_min, 0, 100000);
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->n, n[i]);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10 * n[i]);
+		composite_audit(test, tp, "early");
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 10 * n[i]);
+
+		/* No RTT before the first data: as it began. */
+		composite_release(sk);
+		tp->srtt_us = 0;
+		composite_init(sk);
+		composite_min_tso_segs(sk);
+		tp->data_segs_out = 1;
+		tp->srtt_us = 100000 << 3;
+		composite_min_tso_segs(sk);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	}
+	lf_test_set(test, "streams", "8", 0);
+}
+
 /* Selected in congestion avoidance, it goes on there. */
 static void composite_hook_switch(struct kunit *test)
 {
@@ -1799,6 +1838,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_spreads),
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_begins),
+	KUNIT_CASE(composite_hook_begins_early),
 	KUNIT_CASE(composite_hook_begins_small),
 	KUNIT_CASE(composite_hook_begins_with_fewer),
 	KUNIT_CASE(composite_hook_switch),
