@@ -23,17 +23,6 @@ static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 val)
 }
 #endif
 
-#ifdef LF_HAVE_QUEUE_CWR
-#include <net/tcp_ecn.h>
-#else
-/* CWR with the next new data.  Once tcp_input.c kept this for itself. */
-static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
-{
-	if (tp->ecn_flags & TCP_ECN_OK)
-		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
-}
-#endif
-
 /*
  * CA_EVENT_TX_START, the first transmission with nothing in flight.  Since 7.1
  * it has a hook of its own and no longer reaches ->cwnd_event.  An algorithm

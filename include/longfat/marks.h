@@ -11,7 +11,16 @@
 
 #include <net/tcp.h>
 
-#include <longfat/compat.h>
+#ifdef LF_HAVE_QUEUE_CWR
+#include <net/tcp_ecn.h>
+#else
+/* CWR with the next new data.  Once tcp_input.c kept this for itself. */
+static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
+{
+	if (tp->ecn_flags & TCP_ECN_OK)
+		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
+}
+#endif
 
 /* No mark was answered yet: where its echo ends. */
 static inline u32 lf_no_echo(const struct sock *sk)

@@ -2,7 +2,7 @@
 #
 # What this kernel's headers offer, found by looking into them and never by the
 # version number: distributions carry changes back.  Each finding becomes one
-# define, and only include/longfat/compat.h and control.h read them.
+# define, and only compat.h, control.h and marks.h beside this file read them.
 #
 #	$(call lf-probe,DEFINE,word,header below include/)
 lf-probe = $(if $(shell grep -qsw '$(2)' $(srctree)/include/$(3) && echo y),-D$(1))
