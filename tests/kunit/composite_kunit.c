@@ -784,6 +784,7 @@ static void composite_marks_in_recovery(struct kunit *test)
 		struct sock *sk = (struct sock *)tp;
 		u32 hole = tp->snd_una, next;
 
+		tp->ecn_flags = LF_TEST_ECN;
 		composite_ssthresh(sk);
 		composite_set_state(sk, TCP_CA_Recovery);
 		composite_test_mark(tp, TCP_CA_Recovery, tp->delivered, false);

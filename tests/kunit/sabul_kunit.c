@@ -1007,6 +1007,7 @@ static void sabul_marks_in_recovery(struct kunit *test)
 	u64 was;
 	u32 i;
 
+	tp->ecn_flags = LF_TEST_ECN;
 	sabul_test_rate(tp, 120000);
 	sabul_ssthresh(sk);
 	sabul_set_state(sk, TCP_CA_Recovery);

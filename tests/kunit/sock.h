@@ -15,6 +15,9 @@
 #include <longfat/avoidance.h>
 #include <longfat/params.h>
 
+/* tp->ecn_flags of a connection with RFC 3168's marks: its name has changed. */
+#define LF_TEST_ECN	BIT(0)
+
 /* In congestion avoidance at @cwnd, and limited by it; all else is 0. */
 static inline struct tcp_sock *lf_test_sock(struct kunit *test, u32 cwnd,
 					    u32 min_rtt_us)
