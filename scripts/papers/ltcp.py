@@ -686,8 +686,8 @@ def fig14(runs: Runs) -> Shown:
     """Beside UDP."""
     run = runs("ltcp-fig14")[0]
     beside = {cc(one): one for one in runs("ltcp-fig14-peers")}
-    headings = ["late in UDP's time, Mbit/s", "late in its silence", "at 90 % after, s", "unused, s"]
-    shown = Shown(peer_headings=headings)
+    headings = ["late in UDP's time, Mbit/s", "late in its silence"]
+    shown = Shown(peer_headings=[*headings, "at 90 % after, s", "unused, s"])
     udp = run["scenario"]["udp"][0]
     # On the wire a datagram has 28 bytes more.
     taken = udp["rate"] * (udp["size"] + 28) / udp["size"] / run["scenario"]["link"]["rate"]

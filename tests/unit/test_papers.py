@@ -19,6 +19,7 @@ import pytest
 from matplotlib import pyplot
 
 from figures import RESULTS
+from figures.ltcp import WINDOW
 from lab import backends, result, runner, scenario
 from lab.errors import LabError
 from lab.modules import ROOT, algorithms
@@ -323,11 +324,11 @@ def test_what_is_left_unused_of_a_link() -> None:
     flows = [[50.0] * 40, [50.0] * 20 + [0.0, 25.0]]
     run = {"summary": {"capacity_bps": 100e6}, "observed": {"mbps": flows}}
     assert ltcp._unused(run, 0) == 0
-    assert ltcp._unused(run, 100) == ltcp.WINDOW * (0.5 + 0.25 + 10 * 0.5)
+    assert ltcp._unused(run, 100) == WINDOW * (0.5 + 0.25 + 10 * 0.5)
     assert ltcp._unused(run, 0, 100) == ltcp._unused(run, 100)
     # More than the link carries, out of a queue, makes up for nothing.
     run["observed"] = {"mbps": [[120.0, 80.0, *[100.0] * 10]]}
-    assert ltcp._unused(run, 0) == pytest.approx(ltcp.WINDOW * 0.2)
+    assert ltcp._unused(run, 0) == pytest.approx(WINDOW * 0.2)
 
 
 def test_verdict_of_a_claim_of_ours() -> None:

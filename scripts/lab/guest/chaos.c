@@ -521,9 +521,11 @@ static const char *state_of(int fd, char *text, size_t size)
 	snprintf(text + used, size - used, ", acknowledged %u, received %u",
 		 info.tcpi_last_ack_recv, info.tcpi_last_data_recv);
 	used = strlen(text);
-	snprintf(text + used, size - used, ", unread %d, buffer %d, clamp %d, threshold %u, packets of %u",
-		 unread, option_of(fd, SOL_SOCKET, SO_RCVBUF),
-		 option_of(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP),
+	snprintf(text + used, size - used, ", unread %d, buffer %d, clamp %d", unread,
+		 option_of(fd, SOL_SOCKET, SO_RCVBUF),
+		 option_of(fd, IPPROTO_TCP, TCP_WINDOW_CLAMP));
+	used = strlen(text);
+	snprintf(text + used, size - used, ", threshold %u, packets of %u",
 		 info.tcpi_rcv_ssthresh, info.tcpi_rcv_mss);
 	return text;
 }
@@ -731,7 +733,7 @@ static void on_sender(struct end *end, int64_t t)
 	read_reply(conn);
 }
 
-/* Not without window scaling, where the kernel itself stands still: docs/stress.md, "What was found". */
+/* Not without window scaling, where the kernel stands still: docs/stress.md, "What was found". */
 static void clamp(int fd, int window)
 {
 	struct tcp_info info = { 0 };
