@@ -24,7 +24,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from lab import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
-from lab.modules import ROOT
+from lab.modules import ROOT, source_hashes
 from lab.result import Json
 from lab.scenario import payload
 
@@ -60,10 +60,54 @@ def save(figure: object, name: str) -> None:
     pyplot.close(figure)  # type: ignore[arg-type]
 
 
+READ: set[str] = set()  # the names that kept() was asked for, for one page
+
+
 def kept(name: str) -> list[Json]:
     """The summaries of docs/results/NAME.json."""
     found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    READ.add(name)
     return found
+
+
+def _of_sources(run: Json, again: dict[str, Json]) -> str:
+    """Which sources of our modules a run is of: "present", "again" (earlier ones, and a run that
+    was made again gave exactly the same) or "earlier"."""
+    modules = run.get("modules")
+    if isinstance(modules, dict):
+        now = source_hashes(modules)
+        if modules == now:
+            return "present"
+        entry = again.get(run["scenario"].get("name", "")) if "scenario" in run else None
+        if entry and (entry["was"], entry["now"]) == (modules, now):
+            return "again"
+    return "earlier"
+
+
+def sources() -> str:
+    """The part of a page that says which sources of the modules its results are of: those that
+    the parts before it have read."""
+    path = RESULTS / "confirmed.json"
+    confirmed = json.loads(path.read_text()) if path.exists() else []
+    again = {entry["scenario"]: entry for entry in confirmed}
+    found: dict[str, list[str]] = {}
+    for name in sorted(READ):
+        kinds = {_of_sources(run, again) for run in kept(name)}
+        worst = next(kind for kind in ("earlier", "again", "present") if kind in kinds)
+        found.setdefault(worst, []).append(f"[{name}](results/{name}.json)")
+    if set(found) <= {"present"}:
+        return "All results of this page are of the present sources of the modules."
+    said = []
+    if "again" in found:
+        said.append(
+            "Of earlier sources, of which runs were made again with the present ones and gave "
+            f"exactly the same ([report.md](report.md#verdicts)): {', '.join(found['again'])}."
+        )
+    if "earlier" in found:
+        said.append(f"Of earlier sources, not made again: {', '.join(found['earlier'])}.")
+    if "present" in found:
+        said.append("All others are of the present ones.")
+    return "\n".join(said)
 
 
 # Student's t, two-sided 95 %, for 1, 2, ... 19 degrees of freedom.

@@ -11,7 +11,7 @@ from lab import result, runner, scenario
 from lab.errors import LabError
 from lab.modules import ROOT
 
-from . import RESULTS
+from . import READ, RESULTS
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 OBSERVING = [page for page in PAGES if hasattr(import_module(f"figures.{page}"), "observe")]
@@ -23,6 +23,7 @@ def pages() -> None:
         for name, parts in import_module(f"figures.{page}").PARTS.items():
             path = ROOT / name
             text = path.read_text()
+            READ.clear()
             for part, make in parts.items():
                 pattern = re.compile(
                     rf"(<!-- begin {part} -->\n).*?(<!-- end {part} -->)", flags=re.DOTALL

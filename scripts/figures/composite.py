@@ -23,6 +23,7 @@ from . import (
     plus,
     rates,
     save,
+    sources,
 )
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
@@ -472,5 +473,6 @@ PARTS = {
         "parallel": parallel,
         "transfer": transfer,
         "flood": flood,
+        "sources": sources,
     }
 }

@@ -27,6 +27,7 @@ from . import (
     plus,
     save,
     series,
+    sources,
 )
 
 PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
@@ -368,5 +369,6 @@ PARTS = {
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
+        "sources": sources,
     }
 }

@@ -14,7 +14,19 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, avoidance, bdp_of, grouped, interval, kept, markdown, plus, save, series
+from . import (
+    PUBLISHED,
+    avoidance,
+    bdp_of,
+    grouped,
+    interval,
+    kept,
+    markdown,
+    plus,
+    save,
+    series,
+    sources,
+)
 
 HSTCP, RENO = 0, 1
 
@@ -370,5 +382,6 @@ PARTS = {
         "gro": gro,
         "fig7": fig7,
         "fig8": fig8,
+        "sources": sources,
     }
 }

@@ -11,7 +11,7 @@ from matplotlib import pyplot
 from lab import report
 from lab.result import Json
 
-from . import PUBLISHED, kept, loss_events, markdown, rates, save, series
+from . import PUBLISHED, kept, loss_events, markdown, rates, save, series, sources
 
 # --- LTCP's arithmetic, from the paper's equations
 
@@ -155,5 +155,6 @@ PARTS = {
         "fig6": fig6,
         "fig7": fig7,
         "10g": ten_gigabit,
+        "sources": sources,
     }
 }

@@ -12,7 +12,18 @@ from lab import result
 from lab.errors import LabError
 from lab.result import Json
 
-from . import PUBLISHED, by_case, grouped, interval, logarithmic, markdown, plus, rates, save
+from . import (
+    PUBLISHED,
+    by_case,
+    grouped,
+    interval,
+    logarithmic,
+    markdown,
+    plus,
+    rates,
+    save,
+    sources,
+)
 
 PUBLIC = tomllib.loads((PUBLISHED / "sabul.toml").read_text())
 TABLE2 = PUBLIC["table2"]
@@ -412,5 +423,6 @@ PARTS = {
         "fig4": fig4,
         "queue": queue,
         "slow": slow,
+        "sources": sources,
     }
 }

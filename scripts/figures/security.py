@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from lab.result import Json
 
-from . import kept, markdown, plus
+from . import kept, markdown, plus, sources
 
 
 def _row(one: Json) -> list[str]:
@@ -40,4 +40,4 @@ def others() -> str:
     )
 
 
-PARTS = {"docs/security.md": {"shares": shares, "others": others}}
+PARTS = {"docs/security.md": {"shares": shares, "others": others, "sources": sources}}

@@ -529,6 +529,37 @@ def test_a_part_that_is_not_measured(page: Path) -> None:
     assert "two -->\n| a |\n| b |\n<!-- end two" in text
 
 
+def test_which_sources_results_are_of(
+    docs: Path, monkeypatch: pytest.MonkeyPatch, results: Path
+) -> None:
+    """Of what a page has read; results without a module of ours are of any."""
+    now = modules.source_hashes(["foo"])
+    assert now
+    run = {"scenario": {"name": "a"}, "modules": {"foo": "0"}, "seed": 1}
+    for name, more in (
+        ("new", {"modules": now}),
+        ("others", {"modules": {}}),
+        ("again", {}),
+        ("old", {"scenario": {"name": "b"}}),
+        ("older", {"modules": "one hash"}),
+    ):
+        (docs / f"{name}.json").write_text(json.dumps([run | more, run | {"modules": {}}]))
+    again = {"scenario": "a", "was": {"foo": "0"}, "now": now}
+    (docs / "confirmed.json").write_text(json.dumps([again]))
+
+    def said(*names: str) -> str:
+        monkeypatch.setattr(figures, "READ", set(names))
+        return re.sub(r"\(results/\w+\.json\)", "", figures.sources())
+
+    assert said("new", "others").startswith("All results of this page are of the present sources")
+    text = said("new", "again", "old", "older")
+    assert "gave exactly the same ([report.md](report.md#verdicts)): [again].\n" in text
+    assert "\nOf earlier sources, not made again: [old], [older].\nAll others are" in text
+    # Made again with sources that are not the present ones, either.
+    (docs / "confirmed.json").write_text(json.dumps([again | {"now": {"foo": "1"}}]))
+    assert said("again") == "Of earlier sources, not made again: [again]."
+
+
 @pytest.mark.parametrize("mark", ["begin", "end"])
 def test_a_part_is_missing_in_a_page(
     page: Path, capsys: pytest.CaptureFixture[str], mark: str
