@@ -39,6 +39,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--out", type=Path)
         step.add_argument("--again", action="store_true", help="plan: what is there, too")
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
+        step.add_argument("--partial", action="store_true", help="keep: what is not complete, too")
         step.add_argument("names", nargs="*", help="figures (run: a run)")
     return parser.parse_args(words)
 
@@ -110,8 +111,8 @@ def main(words: list[str]) -> int:
                 print(f"gives something else now: {name}")
             return 1 if others else 0
         elif given.step == "keep":
-            for name in work.keep(figures, how):
-                print(f"not complete, not taken: {name}")
+            for name in work.keep(figures, how, partial=given.partial):
+                print(f"not complete{'' if given.partial else ', not taken'}: {name}")
         else:
             how = work.profile(work.COMMITTED)
             found = page.sections(catalogue.load().figure, how)

@@ -342,17 +342,19 @@ def gather(figures: list[Figure], how: Profile) -> None:
         write_lines([line for line in lines if line], how.results / f"{file}.json")
 
 
-def keep(figures: list[Figure], how: Profile) -> list[str]:
-    """Put what there is beside what docs/results has, where that makes it complete, and what each
-    scenario file cost; the names of the scenario files that are not complete."""
+def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[str]:
+    """Put what there is beside what docs/results has, where that makes it complete or, if
+    `partial`, in any case, and what each scenario file cost; the names of the scenario files that
+    are not complete."""
     if how.length != 1 or how.seeds or how.peers != PEERS:
         raise LabError(f"docs/results holds whole runs; the profile {how.name} has none")
     left, all_runs = [], files(figures, profile(COMMITTED))
     for file, (_, _, runs) in files(figures, how).items():
         lines = merged(read(RESULTS, file), read(how.results, file), all_runs[file][2])
-        if state(lines, runs).complete:
+        complete = state(lines, runs).complete
+        if lines and (complete or partial):
             write_lines(lines, RESULTS / f"{file}.json")
-        else:
+        if not complete:
             left.append(file)
     cost.keep(
         how.out / "runs",

@@ -433,6 +433,9 @@ def test_keep_takes_what_makes_a_file_complete(
     lines = [line_of(*run) | {"modules": work.sources(run[0])} for run in runs]
     work.write_lines(lines[:1], alone.results / "crosscheck.json")
     assert work.keep(figures, alone) == ["crosscheck"] and not kept.exists()
+    assert work.keep(figures, alone, partial=True) == ["crosscheck"]
+    assert work.read(kept, "crosscheck") == lines[:1]
+    (kept / "crosscheck.json").unlink()
     work.write_lines(lines[1:], kept / "crosscheck.json")
     assert work.keep(figures, alone) == [] and work.read(kept, "crosscheck") == lines
 
