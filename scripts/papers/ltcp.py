@@ -16,7 +16,7 @@ from matplotlib.axes import Axes
 
 from figures import interval, logarithmic
 from figures.ltcp import WINDOW, claiming, layer_start
-from lab.result import Json
+from lab.result import Json, jain
 
 from .catalogue import PEERS
 from .shown import (
@@ -375,8 +375,24 @@ def _fair_at(run: Json) -> list[float]:
     for i in range(7):
         active = flows[: 1 + min(i, 6 - i)]
         begin, end = (int(total * (i + part) / 7 / WINDOW) for part in (2 / 3, 1))
-        shares = [mean(flow[begin:end] or [0.0]) for flow in active]
-        found.append(sum(shares) ** 2 / (len(shares) * sum(x * x for x in shares) or 1))
+        found.append(jain([mean(flow[begin:end] or [0.0]) for flow in active]))
+    return found
+
+
+FAIR = 0.95
+
+
+def _fair_after(run: Json) -> list[float]:
+    """Seconds from each arrival until Jain's index of a window of throughput is FAIR; all of the
+    time to the next if it never is."""
+    flows, found = run["observed"]["mbps"], []
+    starts = [float(flow["start"]) for flow in run["scenario"]["flow"]]
+    for n, (begin, end) in enumerate(pairwise([*starts[1:], starts[-1] + starts[1]]), 2):
+        windows = list(zip_longest(*flows[:n], fillvalue=0.0))[
+            int(begin / WINDOW) : int(end / WINDOW)
+        ]
+        fair = (WINDOW * (i + 1) for i, shares in enumerate(windows) if jain(list(shares)) >= FAIR)
+        found.append(next(fair, end - begin))
     return found
 
 
@@ -401,8 +417,8 @@ def fig9(runs: Runs) -> Shown:
     """Flows come and go."""
     run = runs("ltcp-fig9")[0]
     beside = {case(one): one for one in runs("ltcp-fig9-peers")}
-    headings = ["Jain, 2 flows", "3", "4", "3 again", "2 again", "utilis. %", "unused, s"]
-    shown = Shown(peer_headings=headings)
+    headings = ["Jain, 2 flows", "3", "4", "3 again", "2 again"]
+    shown = Shown(peer_headings=[*headings, "fair after, s", "utilis. %", "unused, s"])
     names = ("2 flows", "3 flows", "4 flows", "3 again", "2 again")
     for name, jain in zip(names, _fair_at(run)[1:6], strict=True):
         shown.values[f"Jain, {name}"] = Value(jain, digits=3)
@@ -412,14 +428,20 @@ def fig9(runs: Runs) -> Shown:
             _unused(run, at), unit="s of the link", digits=1
         )
     for name, one in (("ltcp", run), *((name, beside[name]) for name in BESIDE if name in beside)):
-        shown.values[f"{name}'s least Jain"] = Value(min(_fair_at(one)[1:6]), digits=3)
+        for n, seconds in enumerate(_fair_after(one), 2):
+            value = Value(seconds, unit=f"s until Jain's index is {FAIR:g}", digits=0)
+            shown.values[f"{name}, {n} flows fair after"] = value
+        shown.values[f"{name}, fair after, mean"] = Value(
+            mean(_fair_after(one)), unit="s", digits=1
+        )
         if name in beside:
             of_ours = _unused(run, *_departures(run)) / _unused(one, *_departures(one))
             shown.values[f"unused, of {name}'s"] = Value(of_ours)
     for name, one in beside.items():
         cells = [f"{jain:.3f}" for jain in _fair_at(one)[1:6]]
         left = f"{_unused(one, *_departures(one)):.1f}"
-        shown.peers[name] = [*cells, f"{100 * one['summary']['utilisation']:.1f}", left]
+        fair = f"{mean(_fair_after(one)):.0f}"
+        shown.peers[name] = [*cells, fair, f"{100 * one['summary']['utilisation']:.1f}", left]
     chosen = {"ltcp": run} | {name: beside[name] for name in BESIDE if name in beside}
     figure, places = pyplot.subplots(
         len(chosen),
