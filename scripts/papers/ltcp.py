@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise, zip_longest
@@ -16,7 +16,8 @@ from matplotlib.axes import Axes
 
 from figures import interval, logarithmic
 from figures.ltcp import WINDOW, claiming, layer_start
-from lab.result import Json, jain
+from lab import result
+from lab.result import Json
 
 from .catalogue import PEERS
 from .shown import (
@@ -367,6 +368,11 @@ def _shares(run: Json, axes: Axes, title: str) -> None:
     axes.set_title(title, fontsize="small")
 
 
+def _jain(shares: Sequence[float]) -> float:
+    """Jain's index; 0 of nothing."""
+    return result.jain(list(shares)) or 0.0
+
+
 def _fair_at(run: Json) -> list[float]:
     """Jain's index of what the four flows get in the last third of each time in which the number
     of flows does not change."""
@@ -375,7 +381,7 @@ def _fair_at(run: Json) -> list[float]:
     for i in range(7):
         active = flows[: 1 + min(i, 6 - i)]
         begin, end = (int(total * (i + part) / 7 / WINDOW) for part in (2 / 3, 1))
-        found.append(jain([mean(flow[begin:end] or [0.0]) for flow in active]))
+        found.append(_jain([mean(flow[begin:end] or [0.0]) for flow in active]))
     return found
 
 
@@ -391,7 +397,7 @@ def _fair_after(run: Json) -> list[float]:
         windows = list(zip_longest(*flows[:n], fillvalue=0.0))[
             int(begin / WINDOW) : int(end / WINDOW)
         ]
-        fair = (WINDOW * (i + 1) for i, shares in enumerate(windows) if jain(list(shares)) >= FAIR)
+        fair = (WINDOW * (i + 1) for i, shares in enumerate(windows) if _jain(shares) >= FAIR)
         found.append(next(fair, end - begin))
     return found
 

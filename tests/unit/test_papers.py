@@ -331,6 +331,17 @@ def test_what_is_left_unused_of_a_link() -> None:
     assert ltcp._unused(run, 0) == pytest.approx(WINDOW * 0.2)
 
 
+def test_how_long_until_a_newcomer_has_its_share() -> None:
+    """Of those that are there then; all of the time to the next if never."""
+    first = [100.0] * 60 + [90.0, 70.0, 50.0] + [50.0] * 57 + [40.0] * 60
+    second = [0.0] * 60 + [10.0, 30.0, 50.0] + [50.0] * 57 + [50.0] * 60
+    run = {
+        "scenario": {"flow": [{"start": 0.0}, {"start": 300.0}, {"start": 600.0}]},
+        "observed": {"mbps": [first, second, [0.0] * 120 + [10.0] * 60]},
+    }
+    assert ltcp._fair_after(run) == [15.0, 300.0]
+
+
 def test_verdict_of_a_claim_of_ours() -> None:
     """Nothing of a paper is reproduced by it."""
     assert decide(figure_of(ours=True), State(1), [judged(True)]) == (Verdict.HOLDS, [])
