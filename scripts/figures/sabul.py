@@ -335,7 +335,12 @@ def _numbers(values: list[int]) -> str:
     return " / ".join(str(value) for value in values)
 
 
-FIG4 = {"short": "0.1 ms", "long": "100 ms", "deep": "100 ms, 2 BDP"}
+FIG4 = {
+    "short": "0.1 ms",
+    "long": "100 ms",
+    "default": "100 ms, TCP's window 64 KB",
+    "deep": "100 ms, 2 BDP",
+}
 
 
 def fig4() -> str:

@@ -110,39 +110,34 @@ def smooth(runs: Runs) -> Shown:
 
 def flood(runs: Runs) -> Shown:
     """What the thesis's final design did after a loss: peaks against as many connections in the
-    composite's place, standstills against the worst of the senders beside it."""
+    composite's place, standstills against one connection there, and against the worst of many."""
     shown = Shown()
     found = group(runs("composite-flood"), case)
-    worst = {
-        name: {
-            key: max(float(run["observed"][key]) for run in of)
-            for key in ("peak", "step", "step_beside")
-        }
-        for name, of in found.items()
-    }
+
+    def seen(name: str, key: str, unit: str = "") -> Value:
+        return over(found[name], lambda run: float(run["observed"][key]), unit=unit)
+
     counts = [name.split("-")[1] for name in found if name.startswith("composite-")]
-    for name, of in worst.items():
-        shown.values[f"{name}: peak over mean"] = Value(of["peak"])
-        shown.values[f"{name}: longest step"] = Value(of["step"], unit="RTTs")
+    for name in found:
+        shown.values[f"{name}: peak over mean"] = seen(name, "peak")
+        shown.values[f"{name}: longest step"] = seen(name, "step", "RTTs")
+    for name in ("composite-32", "held-32"):
+        shown.values[f"{name}: share"] = over(found[name], _share, unit="%", digits=1)
     figure, places = pyplot.subplots(
-        3, len(counts), sharey="row", figsize=(8, 7), layout="constrained"
+        3, len(counts), sharey="row", figsize=(2.8 * len(counts), 7), layout="constrained"
     )
     for n, column in zip(counts, places.T, strict=True):
-        name, ours = f"composite-{n}", worst[f"composite-{n}"]
-        theirs = worst[f"parallel-{n}"]
-        shown.values[f"{name}: peak, of N connections'"] = Value(ours["peak"] / theirs["peak"])
-        shown.values[f"{name}: longest step of a Reno beside it"] = Value(
-            ours["step_beside"], unit="RTTs"
+        name, connections = f"composite-{n}", f"parallel-{n}"
+        step = seen(name, "step")
+        shown.values[f"{name}: peak, of N connections'"] = ratio(
+            seen(name, "peak"), seen(connections, "peak")
         )
-        shown.values[f"{name}: step, of a Reno's beside it"] = Value(
-            ours["step"] / ours["step_beside"]
-        )
-        shown.values[f"{name}: step, of a Reno's in its place"] = Value(
-            ours["step"] / worst["reno"]["step"]
-        )
-        shown.values[f"{name}: step, of the worst of N connections"] = Value(
-            ours["step"] / theirs["step"]
-        )
+        for whose, theirs in (
+            ("of a Reno's in its place", seen("reno", "step")),
+            ("of the longest of 16 Renos beside it", seen(name, "step_beside")),
+            ("of the longest of N connections", seen(connections, "step")),
+        ):
+            shown.values[f"{name}: step, {whose}"] = ratio(step, theirs)
         run = found[name][0]
         for mbps, label in zip(run["observed"]["mbps"], (name, "a Reno beside it"), strict=True):
             times = [(k + 0.5) * WINDOW for k in range(len(mbps))]

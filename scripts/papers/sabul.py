@@ -190,6 +190,14 @@ def fig4(runs: Runs) -> Shown:
         shown.values[f"{name}: four TCP, B2"] = b2
         printed = (b1.paper or 0) / b2.paper if b2.paper else None
         shown.values[f"{name}: B1 / B2"] = ratio(b1, b2, paper=printed)
+        if name == "default-reno":
+            shown.values[f"{name}: SABUL together"] = over(
+                mixed,
+                lambda run: sum(of_kind(run, True)),
+                paper=PAPER["fig4"]["long"]["sabul"],
+                unit="Mbit/s",
+                digits=0,
+            )
         for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)
