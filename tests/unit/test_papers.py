@@ -815,7 +815,7 @@ def test_all_seeds_of_what_is_cheap_are_made_again(monkeypatch: pytest.MonkeyPat
         found = work._stale(figures)
         return [job.seed for _, job, _ in found["composite-flood-composite_8"]]
 
-    assert seeds(3.9) == [1, 2, 3, 4, 5] and seeds(4) == [1]
+    assert seeds(1.9) == list(range(1, 11)) and seeds(2) == [1]
 
 
 def test_only_whole_runs_are_kept() -> None:
