@@ -843,6 +843,10 @@ def test_steps_in_order() -> None:
     found = composite.observe(one)
     assert (found["step"], found["step_beside"]) == (1.5, 1.0)
     assert "sequence" not in found
+    # Nothing after the warm-up: all of that time, in round trips of the path.
+    second["received"] = [0] * 9 + [1] * 32
+    measured = one["scenario"]["duration"] - one["scenario"]["warmup"]
+    assert composite.observe(one)["step_beside"] == pytest.approx(measured / 0.4, abs=5e-4)
 
 
 def test_the_sequence_that_is_drawn() -> None:
