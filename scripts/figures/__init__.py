@@ -70,6 +70,19 @@ def kept(name: str) -> list[Json]:
     return found
 
 
+def confirmations() -> dict[str, Json]:
+    """Scenario -> which runs of it gave, with which sources, exactly what they had given with
+    which others: docs/results/confirmed.json, which `python -m papers confirm` writes."""
+    path = RESULTS / "confirmed.json"
+    found = json.loads(path.read_text()) if path.exists() else []
+    return {entry["scenario"]: entry for entry in found}
+
+
+def gave_the_same(entry: Json | None, was: Json, now: Json) -> bool:
+    """Whether that is said of these sources and those."""
+    return bool(entry and (entry["was"], entry["now"]) == (was, now))
+
+
 def _of_sources(run: Json, again: dict[str, Json]) -> str:
     """Which sources of our modules a run is of: "present", "again" (earlier ones, and a run that
     was made again gave exactly the same) or "earlier"."""
@@ -78,8 +91,8 @@ def _of_sources(run: Json, again: dict[str, Json]) -> str:
         now = source_hashes(modules)
         if modules == now:
             return "present"
-        entry = again.get(run["scenario"].get("name", "")) if "scenario" in run else None
-        if entry and (entry["was"], entry["now"]) == (modules, now):
+        name = run["scenario"].get("name", "") if "scenario" in run else ""
+        if gave_the_same(again.get(name), modules, now):
             return "again"
     return "earlier"
 
@@ -87,9 +100,7 @@ def _of_sources(run: Json, again: dict[str, Json]) -> str:
 def sources() -> str:
     """The part of a page that says which sources of the modules its results are of: those that
     the parts before it have read."""
-    path = RESULTS / "confirmed.json"
-    confirmed = json.loads(path.read_text()) if path.exists() else []
-    again = {entry["scenario"]: entry for entry in confirmed}
+    again = confirmations()
     found: dict[str, list[str]] = {}
     for name in sorted(READ):
         kinds = {_of_sources(run, again) for run in kept(name)}

@@ -20,7 +20,7 @@ from typing import Any
 
 from rich.console import Console
 
-from figures import RESULTS
+from figures import RESULTS, confirmations, gave_the_same
 from lab import backends, modules, process, result, runner, scenario, units
 from lab.errors import LabError
 from lab.modules import ROOT
@@ -172,21 +172,14 @@ CONFIRMED = RESULTS / "confirmed.json"
 
 @once
 def _confirmations() -> dict[str, Json]:
-    """Scenario -> which runs of it gave, with which sources, exactly what they had given with
-    which others; see `confirm`."""
-    found = json.loads(CONFIRMED.read_text()) if CONFIRMED.exists() else []
-    return {entry["scenario"]: entry for entry in found}
+    return confirmations()
 
 
 def confirmed(found: Json, one: Scenario) -> bool:
     """Whether a result of other sources is what the present ones give, by a run of this scenario
     that was made again."""
-    entry = _confirmations().get(one.name)
-    return bool(
-        entry
-        and is_of(found, one)
-        and entry["was"] == found["modules"]
-        and entry["now"] == sources(one)
+    return is_of(found, one) and gave_the_same(
+        _confirmations().get(one.name), found["modules"], sources(one)
     )
 
 
