@@ -138,6 +138,8 @@ def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         start_new_session=True,
+        # Whoever started the tests may have it ignored: a shell's background jobs have.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as first:
         assert first.stdout
         said = []
