@@ -387,7 +387,9 @@ def state(lines: list[Json], runs: list[tuple[Scenario, int]]) -> State:
                 found.measured.append(run_name(one, seed))
             else:
                 found.earlier.append(run_name(one, seed))
-                found.again |= {f"{one.name}-s{s}" for s in _confirmations()[one.name]["seeds"]}
+                # That another seed, of the present sources by now, was made again is said of that.
+                if seed in _confirmations()[one.name]["seeds"]:
+                    found.again.add(run_name(one, seed))
     return found
 
 

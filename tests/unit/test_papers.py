@@ -776,6 +776,10 @@ def test_a_result_of_earlier_sources(alone: work.Profile, monkeypatch: pytest.Mo
         "exactly the same"
     )
     assert work.current([line], [(one, seed)]) == [line] and not work.measured_as(line, one)
+    assert good.again == {"crosscheck-ltcp-s1"}
+    # Another seed says so of it, which is of the present sources by now.
+    other = state_with(seeds=[2])
+    assert other.complete and other.earlier and not other.again
     assert state_with(was={"ltcp": "1"}).stale and state_with(now={"ltcp": "0"}).stale
     assert work.current([line], [(one, seed)]) == []
 
