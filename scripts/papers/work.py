@@ -418,8 +418,9 @@ def merged(kept: list[Json], new: list[Json], runs: list[tuple[Scenario, int]]) 
 
 # --- results of other sources
 
-# CPU seconds within which all seeds of a scenario are run again, and not the first alone.
-ALL_SEEDS = 20
+# CPU seconds within which all seeds of a scenario are run again, and not the first alone; to start
+# takes four of each.
+ALL_SEEDS = 60
 
 
 def _stale(figures: list[Figure]) -> dict[str, list[tuple[str, runner.Job, Json]]]:
