@@ -36,6 +36,11 @@ class Kernel:
         more = () if other == (PACKAGE, SUITE, "") else other
         return f"{self.name}-{cache.digest(*self.config, *more)}"
 
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """What is in the directory of a built one."""
+        return ("version", f"linux/{self.image}", "linux/Module.symvers", "linux/Makefile")
+
 
 # Virtual time; the same with what notices mistakes, many times slower; two processors, for
 # the vm backend.
@@ -131,6 +136,14 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     (path / "version").write_text(version + "\n")
 
 
+def built(what: Kernel = LAB) -> Path | None:
+    """The directory of the built kernel, if it is there."""
+    for found in sorted(cache.directory().glob(f"kernel-*-{what.key}")):
+        if all((found / file).exists() for file in what.needs):
+            return found
+    return None
+
+
 def build(what: Kernel = LAB) -> Path:
     """The directory of the built kernel: `linux/` is its tree, `version` names it.
 
@@ -141,15 +154,13 @@ def build(what: Kernel = LAB) -> Path:
         require()
     elif platform.machine() != what.arch:
         raise LabError(f"a kernel for {what.arch} is built there; this is {platform.machine()}")
-    needs = ("version", f"linux/{what.image}", "linux/Module.symvers", "linux/Makefile")
     # One at a time, or two beginners could find two newest versions.
     with cache.lock(f"kernel-{what.key}"):
-        for built in sorted(cache.directory().glob(f"kernel-*-{what.key}")):
-            if all((built / file).exists() for file in needs):
-                return built
+        if found := built(what):
+            return found
         version = debian.version(what.package, what.suite)
         name = f"kernel-{version}-{what.key}"
-        return cache.entry(name, lambda path: _make(path, version, what), needs)
+        return cache.entry(name, lambda path: _make(path, version, what), what.needs)
 
 
 def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:

@@ -21,7 +21,7 @@ from typing import Any
 from rich.console import Console
 
 from figures import RESULTS, confirmations, gave_the_same
-from lab import backends, modules, process, result, runner, scenario, units
+from lab import backends, kernel, modules, process, result, runner, scenario, units
 from lab.errors import LabError
 from lab.modules import ROOT
 from lab.result import Json
@@ -162,9 +162,26 @@ def measured_as(found: Json, one: Scenario) -> bool:
     return is_of(found, one) and bool(found["modules"] == sources(one))
 
 
+@once
+def _kernel() -> str:
+    """The version of the lab's kernel as a result has it; none if it is not built yet."""
+    built = kernel.built()
+    # Debian's has the revision of its package, too.
+    return (built / "version").read_text().split("-")[0] if built else ""
+
+
+def of_kernel(found: Json) -> bool:
+    """Whether a result in virtual time is of the lab's kernel as it is, as far as that is known."""
+    return found.get("backend") != "uml" or found["kernel"] == (_kernel() or found["kernel"])
+
+
 def is_made(path: Path, one: Scenario) -> bool:
-    """Whether the result of a run is there, of this scenario and our modules as they are."""
-    return path.exists() and measured_as(result.read(path), one)
+    """Whether the result of a run is there, of this scenario, our modules and the lab's kernel as
+    they are."""
+    if not path.exists():
+        return False
+    found = result.read(path)
+    return measured_as(found, one) and of_kernel(found)
 
 
 CONFIRMED = RESULTS / "confirmed.json"

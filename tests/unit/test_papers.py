@@ -1127,3 +1127,23 @@ def test_what_ltcp_prints_of_each_rate() -> None:
     """A key with a point in it is two keys, if nobody quotes it."""
     for name, rows in ltcp.PAPER["fig7"].items():
         assert list(rows) == list(ltcp.RATES.values()), name
+
+
+# --- what is current, and what cannot be read
+
+
+def test_a_run_of_another_kernel_is_made_again(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In virtual time; of any if the lab's own is not built yet."""
+    one, seed = one_run()
+    path = work.path_of(alone, one, seed)
+    path.parent.mkdir(parents=True)
+
+    def made(built: str, **other: str) -> bool:
+        monkeypatch.setattr(work, "_kernel", lambda: built)
+        path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "backend": "uml"} | other))
+        return work.is_made(path, one)
+
+    assert made("6.12") and made("") and not made("6.13")
+    assert made("6.13", backend="vm")
