@@ -64,6 +64,6 @@ cores="--cores $jobs"
 workflow $cores || status=1
 # On other backends, some in real time, when nothing else goes on any more.
 "$lab" python -m papers beside --timeout "${TIMEOUT:-21600}" "$@" || status=1
-"$lab" python -m papers gather "$@"
+"$lab" python -m papers gather "$@" || status=1
 "$lab" python -m papers html "$@" || status=1
 exit "$status"

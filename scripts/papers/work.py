@@ -176,12 +176,13 @@ def of_kernel(found: Json) -> bool:
 
 
 def is_made(path: Path, one: Scenario) -> bool:
-    """Whether the result of a run is there, of this scenario, our modules and the lab's kernel as
-    they are."""
-    if not path.exists():
+    """Whether the result of a run is there, can be read, and is of this scenario, our modules and
+    the lab's kernel as they are."""
+    try:
+        found = result.read(path)
+        return measured_as(found, one) and of_kernel(found)
+    except (LabError, LookupError, TypeError):
         return False
-    found = result.read(path)
-    return measured_as(found, one) and of_kernel(found)
 
 
 CONFIRMED = RESULTS / "confirmed.json"
@@ -314,19 +315,25 @@ def _line(path: Path, paper: str, one: Scenario, seed: int) -> Json | None:
         return failed | {"failed": path.with_suffix(".error").read_text().strip() or "no reason"}
     if not path.exists():
         return None
-    found = result.read(path)
     try:
+        found = result.read(path)
         return result.summarise(found) | {"observed": _observe(paper, found)}
-    except (LabError, ArithmeticError, LookupError, ValueError) as error:
-        # A run too short for what is looked for in it, say.
+    except Exception as error:
+        # It cannot be read, or is too short for what is looked for in it; the others are to be
+        # summarised all the same.
         return failed | {"failed": f"nothing to be observed: {error!r}"}
 
 
 def write_lines(lines: list[Json], path: Path) -> None:
-    """A file of summaries, a run in each line."""
+    """A file of summaries, a run in each line; in one step, so that it is never half there."""
     path.parent.mkdir(parents=True, exist_ok=True)
     texts = [json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines]
-    path.write_text("[\n" + ",\n".join(texts) + "\n]\n")
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        partial.write_text("[\n" + ",\n".join(texts) + "\n]\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def files(

@@ -666,7 +666,7 @@ def report_sh(
 
 
 @pytest.mark.parametrize("profile", ["full", "quick", "slurm"])
-@pytest.mark.parametrize("fails", ["", "depsvm", "snakemake", "beside", "html"])
+@pytest.mark.parametrize("fails", ["", "depsvm", "snakemake", "beside", "gather", "html"])
 @pytest.mark.parametrize("left", ["", "a-run-vm"])
 def test_the_steps_of_a_report(tmp_path: Path, profile: str, left: str, fails: str) -> None:
     """Real time comes after all runs, what it needs before them; whatever fails, all the other
@@ -1147,3 +1147,51 @@ def test_a_run_of_another_kernel_is_made_again(
 
     assert made("6.12") and made("") and not made("6.13")
     assert made("6.13", backend="vm")
+
+
+@pytest.mark.parametrize("text", ["", '{"longfat": 1', "[]", '{"longfat": 1}', '{"longfat": 0}'])
+def test_a_result_that_cannot_be_read(alone: work.Profile, text: str) -> None:
+    """... is to be made; until then it has failed, and stops none of the others."""
+    figures = catalogue.choose(["crosscheck"])
+    one, seed = one_run()
+    path = work.path_of(alone, one, seed)
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    assert not any(run["done"] for run in work.plan(figures, alone))
+    work.gather(figures, alone)
+    (line,) = work.read(alone.results, "crosscheck")
+    assert line["failed"].startswith("nothing to be observed: ")
+    assert page.section(figures[0], alone).verdict is Verdict.FAILED
+
+
+@pytest.mark.parametrize("error", [StopIteration(), TypeError("x"), LabError("x")])
+def test_a_result_that_cannot_be_observed(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    one, seed = one_run()
+    path = work.path_of(alone, one, seed)
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "flows": []}))
+
+    def observe(paper: str, run: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(work, "_observe", observe)
+    line = work._line(path, "crosscheck", one, seed)
+    assert line and line["failed"] == f"nothing to be observed: {error!r}"
+
+
+def test_summaries_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted, it leaves what was there."""
+    path = tmp_path / "some.json"
+    work.write_lines([{"a": 1}], path)
+
+    def interrupted(self: Path, text: str) -> int:
+        with self.open("w") as file:
+            file.write(text[:3])
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Path, "write_text", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        work.write_lines([{"a": 2}], path)
+    assert work.read(tmp_path, "some") == [{"a": 1}] and list(tmp_path.iterdir()) == [path]
