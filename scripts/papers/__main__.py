@@ -133,7 +133,7 @@ def main(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     except KeyboardInterrupt as stopped:
-        # As of a program that the signal ended: TERM is not the user's.
+        # As of a program that the signal ended: the Snakefile looks which it was.
         return 128 + (stopped.args[0] if stopped.args else signal.SIGINT)
     return 0
 

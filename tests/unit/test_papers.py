@@ -706,13 +706,15 @@ def test_nothing_is_installed_without_runs(
     assert (status, list(calls)) == (0, steps)
 
 
-def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:
-    """What the workflow's rule does with a run that is this command: status, and its .error."""
+def snakefile_shell(tmp_path: Path, command: str, *, minutes: int = 10) -> tuple[int, str | None]:
+    """What the workflow's rule does with a run that is this command, and may take so many minutes:
+    status, and its .error."""
     text = (ROOT / "scripts/papers/Snakefile").read_text().split('"""')[1]
     text = re.sub(
         r"\{config\[longfat\]\} .*?>\{log\}", f"{command} >{tmp_path}/log", text, flags=re.S
     )
     text = text.replace("{log}", f"{tmp_path}/log").replace("{params.error}", f"{tmp_path}/e")
+    text = text.replace("{resources.runtime}", str(minutes))
     text = text.replace("{{", "{").replace("}}", "}")
     done = subprocess.run(["bash", "-c", "set -euo pipefail;" + text], timeout=20)
     error = tmp_path / "e"
@@ -728,8 +730,6 @@ def snakefile_shell(tmp_path: Path, command: str) -> tuple[int, str | None]:
             137,
             "exit status 137; its log ends:\nlast words\n",
         ),
-        ("sh -c 'exit 143'", 143, "exit status 143; its log ends:\n"),
-        ("sh -c 'kill -TERM $PPID; exit 143'", 143, "exit status 143; its log ends:\n"),
         ("sh -c 'exit 130'", 130, None),
         ("sh -c 'exit 129'", 129, None),
     ],
@@ -739,6 +739,14 @@ def test_what_was_killed_has_failed(
 ) -> None:
     found = snakefile_shell(tmp_path, command)
     assert found == (status, error and f"ended with {error}")
+
+
+@pytest.mark.parametrize("command", ["sh -c 'exit 143'", "sh -c 'kill -TERM $PPID; exit 143'"])
+def test_a_clusters_limit_is_no_cancellation(tmp_path: Path, command: str) -> None:
+    """Both are a TERM; near its limit a run has failed, before it is only to be made."""
+    assert snakefile_shell(tmp_path, command, minutes=10) == (143, None)
+    found = snakefile_shell(tmp_path, command, minutes=5)
+    assert found == (143, "ended with exit status 143; its log ends:\n")
 
 
 def test_what_a_run_said_itself_stays(tmp_path: Path) -> None:
