@@ -429,15 +429,18 @@ def current(lines: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
 
 
 def merged(kept: list[Json], new: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
-    """The new lines, failures too, and of those kept what is current and not made again, in the
-    order of the runs."""
+    """Of both what is current, of a run what is of the present sources or else new, and the new
+    failures instead of anything; in the order of the runs."""
+    wanted = {(one.name, seed): one for one, seed in runs}
 
     def key(line: Json) -> tuple[str, int]:
         return line["scenario"]["name"], line["seed"]
 
-    there = {key(line): line for line in [*current(kept, runs), *new]}
-    names = [(one.name, seed) for one, seed in runs]
-    return [there[name] for name in names if name in there]
+    good = [*current(kept, runs), *current(new, runs)]
+    good.sort(key=lambda line: measured_as(line, wanted[key(line)]))
+    failed = [line for line in new if "failed" in line]
+    there = {key(line): line for line in [*good, *failed]}
+    return [there[name] for name in wanted if name in there]
 
 
 # --- results of other sources

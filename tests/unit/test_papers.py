@@ -1203,3 +1203,21 @@ def test_summaries_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         work.write_lines([{"a": 2}], path)
     assert work.read(tmp_path, "some") == [{"a": 1}] and list(tmp_path.iterdir()) == [path]
+
+
+def test_what_is_kept_is_not_replaced_by_what_is_older(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By what is stale, or of earlier sources that gave the same; those are replaced."""
+    one, seed = scenario.load(ROOT / "tests/scenarios/crosscheck.toml")[2], 1  # ltcp
+    entry = {"scenario": one.name, "seeds": [1], "was": {"ltcp": "0"}, "now": work.sources(one)}
+    monkeypatch.setattr(work, "_confirmations", lambda: {one.name: entry})
+    present, earlier, stale = (
+        line_of(one, seed) | {"modules": of} for of in (entry["now"], {"ltcp": "0"}, {"ltcp": "1"})
+    )
+    failed = line_of(one, seed) | {"failed": "why"}
+
+    def merged(kept: dict[str, Any], new: dict[str, Any]) -> list[dict[str, Any]]:
+        return work.merged([kept], [new], [(one, seed)])
+
+    assert merged(present, stale) == merged(present, earlier) == [present]
+    assert merged(earlier, present) == [present] and merged(earlier, stale) == [earlier]
+    assert merged(stale, stale) == [] and merged(present, failed) == [failed]
