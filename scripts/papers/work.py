@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import resource
+import shutil
 import sys
 import tomllib
 from dataclasses import dataclass
@@ -223,6 +224,8 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
     except Exception as failed:
         error.write_text(f"{failed}\n")
         raise
+    # What an earlier failure left (lab.runner).
+    shutil.rmtree(job.path.with_suffix(".failed"), ignore_errors=True)
 
 
 def left_beside(

@@ -1221,3 +1221,26 @@ def test_what_is_kept_is_not_replaced_by_what_is_older(monkeypatch: pytest.Monke
     assert merged(present, stale) == merged(present, earlier) == [present]
     assert merged(earlier, present) == [present] and merged(earlier, stale) == [earlier]
     assert merged(stale, stale) == [] and merged(present, failed) == [failed]
+
+
+def test_what_a_failure_left_goes_with_a_success(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = runner.Job(*one_run(), tmp_path / "a-s1.json")
+    left = tmp_path / "a-s1.failed"
+    works = False
+
+    def run(jobs: list[Any], where: object, **how: Any) -> None:
+        if not works:
+            left.mkdir()
+            (left / "log").write_text("no kernel\n")
+            raise LabError("no kernel")
+
+    monkeypatch.setattr(runner, "run", run)
+    monkeypatch.setattr(backends.Uml, "prepare", lambda self, say: None)
+    with pytest.raises(LabError, match="no kernel"):
+        work._carry_out(job, backends.Uml(), 1)
+    assert left.exists() and (tmp_path / "a-s1.error").exists()
+    works = True
+    work._carry_out(job, backends.Uml(), 1)
+    assert list(tmp_path.iterdir()) == []
