@@ -24,6 +24,7 @@ from .shown import (
     group,
     legend_beside,
     losses,
+    minus,
     over,
     public,
     utilisation,
@@ -118,9 +119,25 @@ def table2(runs: Runs) -> Shown:
                 unit="%",
                 digits=1,
             )
+    stcp = runs("cwhstcp-stcp")
+    for i, (flow, paper) in enumerate(
+        zip(fast_flows(stcp[0]), PAPER["stcp"]["shares"], strict=True)
+    ):
+        shown.values[f"three STCP flows: share, {flow['base_rtt_ms']:g} ms"] = _shares(
+            stcp, i, paper
+        )
+    for name, of in (("HSTCP", found), ("STCP", stcp)):
+        shown.values[f"{name}: the longest's share over the shortest's"] = over(
+            of, _longest_over_shortest
+        )
     for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
         shown.peers[name] = _peer(of)
     return shown
+
+
+def _longest_over_shortest(run: Json) -> float:
+    shares = run["observed"]["shares"]
+    return float(shares[-1] / shares[0])
 
 
 def _peer(of: list[Json]) -> list[str]:
@@ -195,22 +212,25 @@ def _most_over_least(run: Json) -> float:
 
 
 def fig6(runs: Runs) -> Shown:
-    """Windows of CW-HSTCP."""
-    found = runs("cwhstcp-fig6")
+    """Windows of CW-HSTCP: as the paper has it, and what equal ones want."""
+    alone = runs("cwhstcp-fig6")
     shown = Shown()
-    shown.values |= _means(found)
-    shown.values["windows, most / least"] = over(found, _most_over_least, digits=3)
-    default = [run for run in runs("cwhstcp-buffer") if _is_base(run)]
-    shown.values["with the minimum RTT and others beside, most / least"] = over(
-        default, _most_over_least, digits=3
-    )
-    _windows(shown, found, "CW-HSTCP")
+    shown.values |= _means(alone)
+    behind = group((run for run in runs("cwhstcp-buffer") if _is_base(run)), _rtt_of)
+    for what, of in (
+        ("c = 10 of Table 3", [run for run in runs("cwhstcp-table3") if case(run) == "c-10"]),
+        ("the same at 155 Mbit/s", behind["min"]),
+        ("there by the smoothed RTT", behind["smoothed"]),
+        ("and alone, 1000 s", alone),
+    ):
+        shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
+    _windows(shown, alone, "CW-HSTCP")
     return shown
 
 
 def fig7(runs: Runs) -> Shown:
     """Jain's index over time scales, and others."""
-    ours = [run for run in runs("cwhstcp-buffer") if _is_base(run)]
+    ours = [run for run in runs("cwhstcp-buffer") if _is_base(run) and _rtt_of(run) == "min"]
     found = {"cwhstcp": ours} | group(runs("cwhstcp-fig7"), case)
     found |= group(runs("cwhstcp-fig7-peers"), case)
     shown = Shown(peer_headings=["Jain over 1 s", "10 s", "100 s", "background, %"])
@@ -228,6 +248,10 @@ def fig7(runs: Runs) -> Shown:
         values = {seconds: over_time(of, seconds) for seconds in scales}
         if name in ("cwhstcp", "hstcp", "scalable", "reno"):
             shown.values |= {f"{name}, {seconds} s": value for seconds, value in values.items()}
+        if name in ("hstcp", "scalable", "reno"):
+            for seconds, value in values.items():
+                more = minus(shown.values[f"cwhstcp, {seconds} s"], value, digits=3)
+                shown.values[f"more than {name}'s, {seconds} s"] = more
         if name not in ("cwhstcp", "hstcp"):
             left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
             shown.peers[name] = [*(value.text for value in values.values()), left.text]
@@ -252,7 +276,11 @@ def fig7(runs: Runs) -> Shown:
     return shown
 
 
+def _rtt_of(run: Json) -> str:
+    """What eta goes by."""
+    return str(run["scenario"]["module"].get("cwhstcp", {}).get("rtt", "min"))
+
+
 def _is_base(run: Json) -> bool:
-    """Of the runs behind several buffers those of Table 3's, with the RTT as it is by default."""
-    module = run["scenario"]["module"].get("cwhstcp", {})
-    return bool(run["scenario"]["link"]["buffer"][0] == 559 and module.get("rtt", "min") == "min")
+    """Of the runs behind several buffers those of Table 3's."""
+    return bool(run["scenario"]["link"]["buffer"][0] == 559)

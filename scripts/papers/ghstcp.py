@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import partial
-from math import hypot, inf
+from math import inf
 from statistics import mean
 
 from matplotlib import pyplot
@@ -13,7 +13,7 @@ from figures import bdp_of
 from figures.ghstcp import CASES
 from lab.result import Json
 
-from .shown import Runs, Shown, Table, Value, case, cc, group, over, public, utilisation
+from .shown import Runs, Shown, Table, Value, case, cc, group, minus, over, public, utilisation
 
 TABLE1 = public("ghstcp-table1")
 NETWORK = TABLE1.pop("network")
@@ -184,9 +184,10 @@ def _beside(runs: Runs, name: str) -> Shown:
         )
     for of in sizes:
         hstcp, reno = (shown.values[f"{of}, {who}: utilisation"] for who in ("hstcp", "reno"))
-        shown.values[f"{of}, hstcp over reno: utilisation"] = Value(
-            hstcp.ours - reno.ours, hypot(hstcp.half, reno.half), hstcp.seeds, unit="points"
-        )
+        shown.values[f"{of}, hstcp over reno: utilisation"] = minus(hstcp, reno, unit="points")
+    for who in CASES:
+        small, large = (shown.values[f"{of}, {who}: fairness"] for of in sizes)
+        shown.values[f"{who}: fairness, 64 KB over 512 KB"] = minus(small, large, digits=4)
     for axes, what in zip(
         places,
         ("link utilisation, %", "fairness index", "Flow-1, above it Flow-2, Mbit/s"),

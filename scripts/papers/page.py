@@ -47,8 +47,17 @@ class Section:
     state: State = field(default_factory=State)
     peer_state: State = field(default_factory=State)
     peer_seeds: str = ""  # how many of how many, if they are not all
-    seeds: int = 1
+    seeds: tuple[int, int] = (1, 1)  # from and to, of its runs
     interval: bool = False  # numbers are means over them
+
+    @property
+    def seeds_text(self) -> str:
+        """How many draws there are of each number."""
+        low, high = self.seeds
+        if high == 1:
+            return "one run of each"
+        number = f"{high}" if low == high else f"{low} to {high}"
+        return f"{number} seeds{', mean and 95 % interval' if self.interval else ''}"
 
     @property
     def command(self) -> str:
@@ -170,12 +179,12 @@ def section(figure: Figure, how: work.Profile) -> Section:
     states: dict[bool, list[State]] = {False: [], True: []}
     lines: dict[str, list[Json]] = {}
     peer_runs = _peer_runs(figure, how)
-    fewer, seeds = "", 1
+    fewer, seeds = "", []
     for peers in (False, True):
         for name, runs in work.expected(figure, how, peers=peers).items():
             files = [name, name + figure.suffix] if figure.beside else [name]
             if not peers:
-                seeds = max(seeds, *(sum(o.name == one.name for o, _ in runs) for one, _ in runs))
+                seeds += [sum(o.name == one.name for o, _ in runs) for one, _ in runs]
             for file in files:
                 found = work.read(how.results, file)
                 states[peers].append(work.state(found, runs))
@@ -190,7 +199,9 @@ def section(figure: Figure, how: work.Profile) -> Section:
                 }
     state, peer_state = _merge(states[False]), _merge(states[True])
     out = Section(figure, *decide(figure, state, []), state=state, peer_state=peer_state)
-    out.peer_seeds, out.seeds = fewer, seeds
+    out.peer_seeds = fewer
+    if seeds:
+        out.seeds = min(seeds), max(seeds)
     every = _merge([state, peer_state])
     if not state.complete:
         out.peers = _peer_table(figure, None, every, peer_runs)

@@ -19,6 +19,7 @@ from .shown import (
     cc,
     goodput,
     group,
+    minus,
     over,
     public,
     rate,
@@ -39,6 +40,13 @@ def fig1(runs: Runs) -> Shown:
             utilisation,
             paper=round(100 * equation16(of[0]), 2),
             unit="%",
+            digits=1,
+        )
+        shown.values[f"lacks, {name}"] = over(
+            of,
+            lambda run: 100 - utilisation(run),
+            paper=round(100 - 100 * equation16(of[0]), 2),
+            unit="points",
             digits=1,
         )
     figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
@@ -76,9 +84,9 @@ def fig2(runs: Runs) -> Shown:
             called = {"paper": "paper's law"}.get(who, who)
             shown.values |= {f"{called}, {link}, {rtt:g} ms": value for rtt, value in by.items()}
             if who == "sabul":
-                means = [value.ours for value in by.values()]
-                shown.values[f"spread over RTTs, {link}"] = Value(
-                    max(means) - min(means), unit="points", digits=1
+                ends = sorted(by.values(), key=lambda value: value.ours)
+                shown.values[f"spread over RTTs, {link}"] = minus(
+                    ends[-1], ends[0], unit="points", digits=1
                 )
             axes.errorbar(
                 list(by),

@@ -31,6 +31,7 @@ class Value:
     unit: str = ""
     digits: int = 2
     printed: str = ""  # what the paper has, if it is not one number
+    each: dict[int, float] = field(default_factory=dict, compare=False)  # seed -> it
 
     @property
     def beside(self) -> str:
@@ -58,7 +59,7 @@ class Value:
     def text(self) -> str:
         """Ours, with its interval if there are several seeds."""
         shown = self.show(self.ours)
-        if self.seeds == 1:
+        if self.seeds == 1 and not self.half:
             return shown
         half = f"{self.half:.2e}" if "e" in shown else f"{self.half:.{self.digits}f}"
         return f"{shown} ± {half}"
@@ -74,18 +75,33 @@ def over(
     printed: str = "",
 ) -> Value:
     """Mean and interval over the seeds of one case."""
-    middle, half = interval([of(run) for run in runs])
-    return Value(middle, half, len(runs), paper, unit, digits, printed)
+    each = [of(run) for run in runs]
+    middle, half = interval(each)
+    seeds = dict(zip((int(run["seed"]) for run in runs), each, strict=True))
+    return Value(middle, half, len(runs), paper, unit, digits, printed, seeds)
+
+
+def apart(a: Value, b: Value, by: float = 1.0) -> tuple[float, float]:
+    """a - by * b, and half of its 95 % interval.  Of the same seeds it is that of the differences
+    of each: what a seed draws, such as when flows start, is the same in both.  Else their
+    intervals add as squares; that of one seed is not known, and not in it."""
+    if len(a.each) > 1 and a.each.keys() == b.each.keys():
+        return interval([one - by * b.each[seed] for seed, one in a.each.items()])
+    return a.ours - by * b.ours, hypot(a.half, by * b.half)
+
+
+def minus(a: Value, b: Value, *, unit: str = "", digits: int = 2) -> Value:
+    """The difference of two means."""
+    return Value(*apart(a, b), min(a.seeds, b.seeds), unit=unit, digits=digits)
 
 
 def ratio(
     a: Value, b: Value, *, paper: float | None = None, unit: str = "", digits: int = 2
 ) -> Value:
-    """One over the other, of runs that do not depend on each other: their relative intervals add
-    as squares.  Of one seed nobody knows one, so of that ratio, either."""
-    value, seeds = a.ours / b.ours, min(a.seeds, b.seeds)
-    half = hypot(a.half / a.ours if a.half else 0, b.half / b.ours) if seeds > 1 else 0
-    return Value(value, abs(value) * half, seeds, paper, unit, digits)
+    """One mean over the other; its interval is that of a - r b at this ratio r, over b."""
+    value = a.ours / b.ours
+    half = apart(a, b, value)[1] / abs(b.ours)
+    return Value(value, half, min(a.seeds, b.seeds), paper, unit, digits)
 
 
 @dataclass

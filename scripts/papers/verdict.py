@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from itertools import pairwise
-from math import hypot, inf, isfinite
+from math import inf, isfinite
 
 from .catalogue import Criterion, Figure
-from .shown import Value
+from .shown import Value, apart
 
 
 class Verdict(StrEnum):
@@ -61,9 +61,10 @@ class State:
         if self.missing:
             parts.append(f"{len(self.missing)} missing")
         if self.earlier:
+            whose = f"{len(self.again)} of them" if self.again else "other seeds of theirs,"
             parts.append(
-                f"{len(self.earlier)} measured with earlier sources; {len(self.again)} of them "
-                "made again with these gave exactly the same"
+                f"{len(self.earlier)} measured with earlier sources; {whose} made again with "
+                "these gave exactly the same"
             )
         return "; ".join(parts)
 
@@ -76,6 +77,14 @@ class Judged:
     holds: bool | None  # None: not decided
     by: str  # the numbers that decided
     sure: bool = True  # False: by the means alone, 95 % intervals leave it open
+
+    @property
+    def answer(self) -> str:
+        """As a table has it."""
+        if self.holds is None:
+            return "not decided"
+        said = "yes" if self.holds else "no"
+        return said if self.sure else f"open; by the means {said}"
 
 
 @dataclass(frozen=True)
@@ -131,12 +140,10 @@ def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
 
 def _ordered(chosen: list[tuple[str, Value]], by: float) -> Judgement:
     # The difference of two means has an interval of its own.
-    apart = [
-        (a.ours - by * b.ours, hypot(a.half, by * b.half)) for (_, a), (_, b) in pairwise(chosen)
-    ]
+    differences = [apart(a, b, by) for (_, a), (_, b) in pairwise(chosen)]
 
     def holds(slack: float) -> bool:
-        return all(difference + slack * half > 0 for difference, half in apart)
+        return all(difference + slack * half > 0 for difference, half in differences)
 
     return Judgement(holds(0), "; ".join(f"{n} {v.text}" for n, v in chosen), holds(-1), holds(1))
 
@@ -163,26 +170,29 @@ def judge(criterion: Criterion, values: Mapping[str, Value], *, short: bool = Fa
     return Judged(criterion, made.holds, made.by, made.surely == made.maybe)
 
 
+def _answer(one: Judged) -> str:
+    """How a reason begins."""
+    if one.holds is None:
+        answer = "Not decided"
+    elif not one.sure:
+        answer = f"Left open by the intervals, {'so' if one.holds else 'not so'} by the means"
+    else:
+        answer = "Not so"
+    return answer if one.criterion.main else f"{answer}, a detail"
+
+
 def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict, list[str]]:
     """The verdict on a figure, and its reasons.  `judged` is looked at if all runs are there."""
     if state.failed:
         return Verdict.FAILED, [state.text()]
     if state.missing or state.stale:
         return (Verdict.MISSING if state.missing else Verdict.STALE), [state.text()]
-    reasons = [figure.differs] if figure.differs else []
+    reasons = [f"The experiment: {figure.differs}"] if figure.differs else []
     reasons += [
-        f"Not decided: {one.criterion.says} ({one.by})." for one in judged if one.holds is None
-    ]
-    reasons += [
-        f"By the means alone, their intervals leave it open: {one.criterion.says} ({one.by})."
-        for one in judged
-        if one.holds and not one.sure
-    ]
-    reasons += [
-        f"Not so{'' if one.sure else ', by the means alone, their intervals leave it open'}: "
-        f"{one.criterion.says} ({one.by}). {one.criterion.why or 'Unexplained.'}"
-        for one in judged
-        if one.holds is False
+        f"{_answer(one)}: {one.criterion.says} ({one.by})."
+        + (f" {one.criterion.why or 'Unexplained.'}" if one.holds is False else "")
+        for one in sorted(judged, key=lambda one: not one.criterion.main)
+        if not (one.holds and one.sure)
     ]
     claim = [one for one in judged if one.criterion.main]
     if any(one.holds is False and one.sure for one in claim):

@@ -12,13 +12,14 @@ import subprocess
 from collections.abc import Callable
 from html.parser import HTMLParser
 from importlib import import_module
+from math import hypot
 from pathlib import Path
 from typing import Any
 
 import pytest
 from matplotlib import pyplot
 
-from figures import RESULTS
+from figures import RESULTS, interval
 from figures.ltcp import WINDOW
 from lab import backends, result, runner, scenario
 from lab.errors import LabError
@@ -26,7 +27,7 @@ from lab.modules import ROOT, algorithms
 from papers import __main__ as main
 from papers import catalogue, cost, crosscheck, ltcp, page, work
 from papers.catalogue import PEERS, Criterion, Figure
-from papers.shown import Shown, Table, Value, colour, ratio
+from papers.shown import Shown, Table, Value, apart, colour, minus, over, ratio
 from papers.verdict import Judged, State, Verdict, decide, judge
 
 FIGURES = catalogue.load().figure
@@ -200,19 +201,24 @@ def judged(holds: bool | None, *, main: bool = True, why: str = "") -> Judged:
     ("differs", "all_of_them", "verdict", "said"),
     [
         ("", [judged(True)], Verdict.REPRODUCED, []),
-        ("A link.", [judged(True)], Verdict.DIFFERENT, ["A link."]),
+        ("A link.", [judged(True)], Verdict.DIFFERENT, ["The experiment: A link."]),
         (
             "",
             [judged(True), judged(False, main=False, why="Rain.")],
             Verdict.DIFFERENT,
-            ["Not so: so (a 0.50). Rain."],
+            ["Not so, a detail: so (a 0.50). Rain."],
         ),
         ("", [judged(False)], Verdict.NOT, ["Not so: so (a 0.50). Unexplained."]),
         (
             "A link.",
-            [judged(False, why="Rain."), judged(True)],
+            # The claim comes first.
+            [judged(False, main=False), judged(False, why="Rain."), judged(True)],
             Verdict.NOT,
-            ["A link.", "Not so: so (a 0.50). Rain."],
+            [
+                "The experiment: A link.",
+                "Not so: so (a 0.50). Rain.",
+                "Not so, a detail: so (a 0.50). Unexplained.",
+            ],
         ),
     ],
 )
@@ -223,9 +229,10 @@ def test_verdict_of_whole_runs(
 
 
 def test_verdict_of_what_is_not_decided() -> None:
-    said = ["Not decided: so (a 0.50)."]
     detail = judged(None, main=False)
+    said = ["Not decided, a detail: so (a 0.50)."]
     assert decide(figure_of(), State(1), [detail]) == (Verdict.DIFFERENT, said)
+    said = ["Not decided: so (a 0.50)."]
     # The claim itself.
     assert decide(figure_of(), State(1), [judged(None)]) == (Verdict.OPEN, said)
     assert decide(figure_of(ours=True), State(1), [judged(None)]) == (Verdict.OPEN, said)
@@ -277,14 +284,14 @@ def test_by_the_means_alone(
     assert (found.holds, found.sure) == (True, False)
     verdict, (said,) = decide(figure_of(), State(1), [found])
     assert verdict is Verdict.OPEN
-    assert (
-        said.startswith("By the means alone, their intervals leave it open: so (") and "±" in said
-    )
+    assert said.startswith("Left open by the intervals, so by the means: so (") and "±" in said
+    assert found.answer == "open; by the means yes"
     found = judge(criterion, not_so)
     assert (found.holds, found.sure) == (False, False)
     verdict, (said,) = decide(figure_of(), State(1), [found])
     assert verdict is Verdict.OPEN
-    assert said.startswith("Not so, by the means alone, their intervals leave it open: so (")
+    assert said.startswith("Left open by the intervals, not so by the means: so (")
+    assert found.answer == "open; by the means no"
 
 
 def test_runs_that_are_too_short_for_a_number() -> None:
@@ -314,9 +321,30 @@ def test_ratio_of_two_means() -> None:
     """Relative intervals of 3 and 4 per cent make one of 5."""
     found = ratio(Value(200, 6, 5), Value(100, 4, 3))
     assert (found.ours, found.seeds) == (2, 3) and found.half == pytest.approx(0.1)
-    # Of one seed there is no interval, and so none of a ratio with it.
-    assert ratio(Value(200, 6, 5), Value(100)).text == "2.00"
+    # Of one seed there is no interval; the other's is there all the same.
+    assert ratio(Value(200, 6, 5), Value(100)).text == "2.00 ± 0.06"
     assert ratio(Value(2), Value(4)).text == "0.50"
+
+
+def _of_seeds(*numbers: float, first: int = 1) -> Value:
+    runs = [{"seed": first + i, "x": x} for i, x in enumerate(numbers)]
+    return over(runs, lambda run: float(run["x"]))
+
+
+def test_difference_of_the_same_seeds() -> None:
+    """What both have of a seed is not in the interval of their difference, nor of their ratio."""
+    a, b = _of_seeds(10, 20, 33), _of_seeds(8, 18, 32)
+    middle, half = interval([2, 2, 1])
+    assert apart(a, b) == (middle, half)
+    assert (minus(a, b).ours, minus(a, b).half) == (middle, half)
+    assert b.half > 10 * half
+    criterion = Criterion(says="so", order=["a", "b"])
+    assert judge(criterion, {"a": a, "b": b}).sure
+    assert not judge(criterion, {"a": a, "b": _of_seeds(8, 18, 32, first=4)}).sure
+    twice = _of_seeds(16, 36, 64)
+    assert ratio(twice, b).ours == 2 and ratio(twice, b).half == 0
+    # With others: a's and b's own.
+    assert apart(a, _of_seeds(8, 18, 32, first=4))[1] == hypot(a.half, b.half)
 
 
 def test_what_is_left_unused_of_a_link() -> None:
