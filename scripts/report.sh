@@ -39,6 +39,8 @@ flock -n 9 || {
 	exit 1
 }
 
+# The kernel and the modules, before many want them at once; a run of another kernel is made again.
+"$lab" build
 # shellcheck disable=SC2086
 "$lab" python -m papers plan $again --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
 set -- --profile "$profile" "$@"
@@ -58,8 +60,6 @@ workflow() {
 # Where something else carries the runs out, the profile says how many at once.
 cores="--cores $jobs"
 ! grep -q '^executor:' "$config/config.yaml" || cores=
-# The kernel and the modules, before many want them at once.
-"$lab" build
 # shellcheck disable=SC2086
 workflow $cores || status=1
 # On other backends, some in real time, when nothing else goes on any more.

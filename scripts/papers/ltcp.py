@@ -127,13 +127,13 @@ RESPONSE: dict[str, Callable[[float], float]] = {
 def _slope(points: dict[float, list[Json]]) -> Value:
     """Of log window over log loss rate, least squares, negated; of each seed."""
     x = [log10(p) for p in points]
-    found = []
+    found = {}
     for runs in zip(*points.values(), strict=True):
         y = [log10(run["observed"]["windows"][0]) for run in runs]
         mx, my = mean(x), mean(y)
         top = sum((a - mx) * (b - my) for a, b in zip(x, y, strict=True))
-        found.append(-top / sum((a - mx) ** 2 for a in x))
-    return Value(*interval(found), len(found), digits=3)
+        found[int(runs[0]["seed"])] = -top / sum((a - mx) ** 2 for a in x)
+    return Value(*interval(list(found.values())), len(found), digits=3, each=found)
 
 
 def _by_loss(runs: list[Json]) -> dict[float, list[Json]]:
@@ -170,9 +170,10 @@ def fig4(runs: Runs) -> Shown:
     for name, of in group(runs("ltcp-fig4-peers"), cc).items():
         points = _by_loss(of)
         windows = {
-            p: mean(run["observed"]["windows"][0] for run in each) for p, each in points.items()
+            p: over(each, lambda run: run["observed"]["windows"][0], digits=1)
+            for p, each in points.items()
         }
-        points_of = (list(windows), list(windows.values()))
+        points_of = (list(windows), [value.ours for value in windows.values()])
         axes.plot(*points_of, "x", color=colour(name), ms=4, label=f"{name}, measured")
         small = {p: each for p, each in points.items() if p <= 1e-3}
         if len(small) == len(steep):
@@ -180,11 +181,11 @@ def fig4(runs: Runs) -> Shown:
             if name == "reno":
                 for p in steep:
                     shown.values[f"over reno's window at p={p:g}"] = ratio(
-                        shown.values[f"window at p={p:g}"], Value(windows[p])
+                        shown.values[f"window at p={p:g}"], windows[p]
                     )
         shown.peers[name] = [
             _slope(small).text if len(small) == len(steep) else "missing",
-            *(f"{windows[p]:.1f}" if p in windows else "missing" for p in ours),
+            *(windows[p].text if p in windows else "missing" for p in ours),
         ]
     logarithmic(axes)
     logarithmic(axes, "y")

@@ -228,6 +228,9 @@ def section(figure: Figure, how: work.Profile) -> Section:
     out.numbers, out.tables = _numbers(shown, figure.reference), shown.tables
     out.pictures = [(what, svg(picture)) for what, picture in shown.pictures]
     out.interval = any(value.seeds > 1 for value in shown.values.values())
+    # A number may be of the runs of two files.
+    most = max((len(value.each) for value in shown.values.values()), default=1)
+    out.seeds = min(out.seeds), max(*out.seeds, most)
     return out
 
 

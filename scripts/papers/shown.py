@@ -57,7 +57,7 @@ class Value:
 
     @property
     def text(self) -> str:
-        """Ours, with its interval if there are several seeds."""
+        """Ours, with its interval if there is one."""
         shown = self.show(self.ours)
         if self.seeds == 1 and not self.half:
             return shown
@@ -83,8 +83,9 @@ def over(
 
 def apart(a: Value, b: Value, by: float = 1.0) -> tuple[float, float]:
     """a - by * b, and half of its 95 % interval.  Of the same seeds it is that of the differences
-    of each: what a seed draws, such as when flows start, is the same in both.  Else their
-    intervals add as squares; that of one seed is not known, and not in it."""
+    of each: what a seed draws, such as when flows start, is the same in both where their flows
+    are as many.  Else their intervals add as squares; that of one seed is not known, and not in
+    it."""
     if len(a.each) > 1 and a.each.keys() == b.each.keys():
         return interval([one - by * b.each[seed] for seed, one in a.each.items()])
     return a.ours - by * b.ours, hypot(a.half, by * b.half)

@@ -61,10 +61,9 @@ class State:
         if self.missing:
             parts.append(f"{len(self.missing)} missing")
         if self.earlier:
-            whose = f"{len(self.again)} of them" if self.again else "other seeds of theirs,"
             parts.append(
-                f"{len(self.earlier)} measured with earlier sources; {whose} made again with "
-                "these gave exactly the same"
+                f"{len(self.earlier)} measured with earlier sources, of each scenario of which a "
+                "seed made again with these gave exactly the same"
             )
         return "; ".join(parts)
 
@@ -114,9 +113,9 @@ def _within(found: Mapping[str, Value], within: float) -> Judgement:
         raise ValueError(f"the paper prints no {', '.join(missing)}")
     off = {name: abs(ratio - 1) for name, ratio in ratios.items()}
     half = {name: value.half / value.paper if value.paper else 0 for name, value in found.items()}
-    worst = max(off, key=lambda name: off[name])
+    worst = max(off, key=lambda name: off[name] + half[name])
     return Judgement(
-        off[worst] <= within,
+        all(off[name] <= within for name in off),
         f"{worst}: ratio {ratios[worst]:.3f}" + (f" ± {half[worst]:.3f}" if half[worst] else ""),
         all(off[name] + half[name] <= within for name in off),
         all(off[name] - half[name] <= within for name in off),
@@ -131,8 +130,8 @@ def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
             for value in found.values()
         )
 
-    least = min(found, key=lambda name: found[name].ours)
-    most = max(found, key=lambda name: found[name].ours)
+    least = min(found, key=lambda name: found[name].ours - found[name].half)
+    most = max(found, key=lambda name: found[name].ours + found[name].half)
     ends = [least] * (low > -inf) + [most] * (high < inf)
     by = "; ".join(f"{name} {found[name].text}" for name in dict.fromkeys(ends))
     return Judgement(inside(0), by, inside(-1), inside(1))

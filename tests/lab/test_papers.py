@@ -141,7 +141,8 @@ def test_a_cluster_gets_what_a_run_needs(tmp_path: Path) -> None:
     assert set(said) == {entry["name"] for entry in runs}, done.stdout
     for entry in runs:
         resources = said[entry["name"]]
-        assert f"mem_mb={entry['mem_mb']}, " in resources and "runtime=" in resources
+        limit = 10 + round(4 * entry["cpu_s"] / 60)
+        assert f"mem_mb={entry['mem_mb']}, " in resources and f"runtime={limit}," in resources
         assert "slurm_partition=main" in resources and "cpus_per_task=1" in resources
 
 

@@ -21,7 +21,7 @@ from matplotlib import pyplot
 
 from figures import RESULTS, interval
 from figures.ltcp import WINDOW
-from lab import backends, result, runner, scenario
+from lab import backends, cache, kernel, result, runner, scenario
 from lab.errors import LabError
 from lab.modules import ROOT, algorithms
 from papers import __main__ as main
@@ -700,8 +700,8 @@ def test_the_steps_of_a_report(tmp_path: Path, profile: str, left: str, fails: s
     """Real time comes after all runs, what it needs before them; whatever fails, all the other
     steps are taken, and the status says so."""
     status, calls = report_sh(tmp_path, profile, left=left, fails=fails)
-    first, needs = ["deps", "where", "plan"], ["depsvm"] if left else []
-    assert list(calls) == [*first, *needs, "build", "snakemake", "beside", "gather", "html"]
+    first, needs = ["deps", "where", "build", "plan"], ["depsvm"] if left else []
+    assert list(calls) == [*first, *needs, "snakemake", "beside", "gather", "html"]
     assert status == (1 if fails in calls else 0)
 
 
@@ -808,8 +808,8 @@ def test_a_result_of_earlier_sources(alone: work.Profile, monkeypatch: pytest.Mo
 
     good = state_with()
     assert good.complete and good.text() == (
-        "1 of 1 runs; 1 measured with earlier sources; 1 of them made again with these gave "
-        "exactly the same"
+        "1 of 1 runs; 1 measured with earlier sources, of each scenario of which a seed made again "
+        "with these gave exactly the same"
     )
     assert work.current([line], [(one, seed)]) == [line] and not work.measured_as(line, one)
     assert good.again == {"crosscheck-ltcp-s1"}
@@ -1183,6 +1183,18 @@ def test_a_run_of_another_kernel_is_made_again(
 
     assert made("6.12") and made("") and not made("6.13")
     assert made("6.13", backend="vm")
+
+
+def test_the_version_of_the_labs_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As results have it, whose kernels say it themselves."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert work._kernel.__wrapped__() == ""
+    entry = cache.directory() / f"kernel-6.12.107-1-{kernel.LAB.key}"
+    for needed in (*kernel.LAB.needs, "version"):
+        (entry / needed).parent.mkdir(parents=True, exist_ok=True)
+        (entry / needed).write_text("6.12.107-1\n")
+    assert work._kernel.__wrapped__() == "6.12.107"
+    assert {line["kernel"] for line in work.read(RESULTS, "ltcp-fig9")} == {"6.12.107"}
 
 
 @pytest.mark.parametrize("text", ["", '{"longfat": 1', "[]", '{"longfat": 1}', '{"longfat": 0}'])

@@ -14,7 +14,7 @@ from lab.result import Json
 from papers import shown
 
 
-def five_seeds(name: str) -> list[Json]:
+def several_seeds(name: str) -> list[Json]:
     """The runs of a scenario file, five seeds or more of each of its scenarios."""
     runs = kept(name)
     scenarios = {run["scenario"]["name"] for run in runs}
@@ -262,7 +262,7 @@ def observed(runs: list[Json], what: str) -> float:
 )
 def test_composite_share(name: str, buffer: str, n: int) -> None:
     """Hypothesis 1: within three percentage points of N / (N + 16) beside Reno senders."""
-    five_seeds(f"composite-share-{name}")
+    several_seeds(f"composite-share-{name}")
     runs = composite.shares(f"composite-share-{name}")["reno", buffer, n]
     assert observed(runs, "share") == pytest.approx(n / (n + 16), abs=0.03)
 
@@ -271,7 +271,7 @@ def test_composite_share(name: str, buffer: str, n: int) -> None:
 @pytest.mark.parametrize(("name", "buffer"), [("10m", "250 packets"), ("100m", "1 BDP")])
 def test_composite_share_beside_cubic(name: str, buffer: str, n: int) -> None:
     """What N Reno connections get beside Cubic senders, within three and a half points."""
-    five_seeds("composite-share-connections")
+    several_seeds("composite-share-connections")
     pair = [
         composite.shares(f"composite-share-{of}")["cubic", buffer, n]
         for of in (name, "connections")
@@ -283,7 +283,7 @@ def test_composite_share_beside_cubic(name: str, buffer: str, n: int) -> None:
 def composite_pairs(name: str) -> dict[int, tuple[list[Json], list[Json]]]:
     """N -> (runs of a composite, runs of N connections in its place)."""
     runs = by_case(name)
-    five_seeds(name)
+    several_seeds(name)
     return {n: (runs[f"composite-{n}"], runs[f"parallel-{n}"]) for n in (1, 4, 8, 16, 32, 64)}
 
 
@@ -330,7 +330,7 @@ def test_composite_replaces_connections(name: str) -> None:
 def test_composite_transfers_a_gigabyte(rate: int) -> None:
     """Not later than N connections that carry a part each, which is no less goodput; no more
     loss."""
-    five_seeds("composite-transfer")
+    several_seeds("composite-transfer")
     runs = composite.transfers()
     for n in (8, 16, 32):
         pair = [runs[f"{rate} Mbit/s", f"{who}-{n}"] for who in ("composite", "parallel")]
@@ -357,7 +357,7 @@ def test_composite_does_not_flood() -> None:
 
 def test_composite_of_one_stream_is_reno() -> None:
     """Mean and largest window within 5 %, the least within 10 %."""
-    five_seeds("composite-one")
+    several_seeds("composite-one")
     ours, reno = (
         [run["observed"]["windows"] for run in by_case("composite-one")[case]]
         for case in ("composite", "reno")
@@ -370,7 +370,7 @@ def test_composite_of_one_stream_is_reno() -> None:
 def test_composite_pacing() -> None:
     """With the default the share is N's.  Few streams without any rate above a window per round
     trip have less than theirs; far more of it changes little."""
-    five_seeds("composite-pacing")
+    several_seeds("composite-pacing")
     runs = composite.paced()
     assert len(runs) == 12
     for (_, above, n), some in runs.items():
@@ -405,7 +405,7 @@ def queued(runs: list[Json]) -> float:
 def test_sabul_whatever_the_rtt(name: str) -> None:
     """Fig. 2: at least 92 % at every RTT, at most four points apart; by the paper's law it is
     less, the longer the RTT."""
-    five_seeds(name)
+    several_seeds(name)
     used: dict[str, list[float]] = {case: [] for case in sabul.WHO}
     for (case, _), runs in sabul.by_rtt(name).items():
         used[case].append(percent(runs))
@@ -416,7 +416,7 @@ def test_sabul_whatever_the_rtt(name: str) -> None:
 
 def test_sabul_two_flows() -> None:
     """Fig. 3: Jain's index of each run, not the mean, over the last half."""
-    runs = five_seeds("sabul-fig3")
+    runs = several_seeds("sabul-fig3")
     assert len(runs) == 35
     for run in runs:
         assert run["summary"]["jain"] >= 0.98
@@ -428,7 +428,7 @@ def test_sabul_two_flows() -> None:
 def test_sabul_comes_late() -> None:
     """The second trap of algorithms that hold back after a loss: whenever a flow comes to the
     full queue, it gets its share, and little is lost."""
-    runs = five_seeds("sabul-offsets")
+    runs = several_seeds("sabul-offsets")
     assert len(runs) == 20
     assert min(run["summary"]["jain"] for run in runs) >= 0.98
     assert max(run["summary"]["loss"] for run in runs) < 0.01
@@ -437,7 +437,7 @@ def test_sabul_comes_late() -> None:
 def test_sabul_beside_tcp() -> None:
     """Fig. 4: the paper's B1 >= B2 is not found; on the short path TCP keeps half of what it has
     among its own at least, on the long one a tenth at most, and half if its window is 64 KB."""
-    five_seeds("sabul-fig4")
+    several_seeds("sabul-fig4")
     found = {}
     for case, mixed, four in sabul.friendly("sabul-fig4"):
         b1, b2 = (mean(mean(sabul.of_kind(run, False)) for run in runs) for runs in (mixed, four))
@@ -451,7 +451,7 @@ def test_sabul_beside_tcp() -> None:
 
 def test_sabul_mean_throughput() -> None:
     """Fig. 1: where a buffer bridges the time below the link's rate it is more than (16)."""
-    five_seeds("sabul-fig1")
+    several_seeds("sabul-fig1")
     for case, runs in by_case("sabul-fig1").items():
         if not case.endswith(("paper", "shallow")):
             assert percent(runs) >= 100 * sabul.equation16(runs[0]), case
@@ -460,7 +460,7 @@ def test_sabul_mean_throughput() -> None:
 def test_sabul_queue() -> None:
     """It loses 88 to 249 times as much as Cubic, a hundredth of its packets at most, and has less
     of a queue; bbr's does not grow with the buffer."""
-    five_seeds("sabul-queue")
+    several_seeds("sabul-queue")
     groups = grouped("sabul-queue", sabul.path)
     for (rate, rtt, buffer, cc), runs in groups.items():
         if cc == "sabul":
