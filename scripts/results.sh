@@ -7,7 +7,7 @@
 #
 # Results lie in RESULTS (default out/results) until the end; what is there is not run
 # again, so that an interrupted call goes on where it was.  On two cores demo takes a
-# minute, ltcp ten, ghstcp forty, cwhstcp eighty, composite seventy, sabul ninety, security
+# minute, ltcp ten, ghstcp forty, cwhstcp ninety, composite seventy, sabul ninety, security
 # five, performance two, speed twenty, stress thirty; performance and speed want a machine
 # that does nothing else.
 set -eu

@@ -14,13 +14,18 @@ from lab.result import Json
 from papers import shown
 
 
+def check_seeds(runs: list[Json]) -> None:
+    """Five or more of one scenario, without a hole."""
+    seeds = sorted(run["seed"] for run in runs)
+    assert len(seeds) >= 5 and seeds == [*range(1, len(seeds) + 1)], runs[0]["scenario"]["name"]
+
+
 def several_seeds(name: str) -> list[Json]:
     """The runs of a scenario file, five seeds or more of each of its scenarios."""
     runs = kept(name)
     scenarios = {run["scenario"]["name"] for run in runs}
     for one in scenarios:
-        seeds = sorted(run["seed"] for run in runs if run["scenario"]["name"] == one)
-        assert len(seeds) >= 5 and seeds == [*range(1, len(seeds) + 1)], one
+        check_seeds([run for run in runs if run["scenario"]["name"] == one])
     return runs
 
 
@@ -127,7 +132,7 @@ def test_ghstcp_beside_reno(name: str, size: int) -> None:
 
 
 def jain(runs: list[Json]) -> float:
-    assert sorted(run["seed"] for run in runs) == [1, 2, 3, 4, 5]
+    check_seeds(runs)
     return float(mean(run["observed"]["jain"] for run in runs))
 
 
