@@ -16,6 +16,7 @@ from lab.modules import ROOT
 from lab.runner import terminable
 
 from . import catalogue, cost, page, work
+from .verdict import Verdict
 
 
 def _arguments(words: list[str]) -> argparse.Namespace:
@@ -45,8 +46,9 @@ def _arguments(words: list[str]) -> argparse.Namespace:
 
 
 def _status(found: list[page.Section], how: work.Profile) -> int:
-    """1 if something of whole runs cannot be judged, and say what."""
-    failed = [one for one in found if one.broken] if how.length == 1 else []
+    """1 if something of whole runs failed or cannot be judged, and say what.  Of a first look,
+    too short for much, only its runs' own failures count, which the workflow tells."""
+    failed = [one for one in found if one.verdict is Verdict.FAILED] if how.length == 1 else []
     for one in failed:
         print(f"report: {one.figure.id}: {' '.join(one.reasons)}", file=sys.stderr)
     return 1 if failed else 0

@@ -42,7 +42,6 @@ class Section:
     numbers: Table | None = None
     tables: list[Table] = field(default_factory=list)
     peers: Table | None = None
-    broken: bool = False  # all runs are there, and it cannot be drawn or judged
     pictures: list[tuple[str, str]] = field(default_factory=list)  # (what it shows, SVG)
     state: State = field(default_factory=State)
     peer_state: State = field(default_factory=State)
@@ -220,7 +219,6 @@ def section(figure: Figure, how: work.Profile) -> Section:
             out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
         else:
             out.verdict, out.reasons = Verdict.OPEN, [f"its runs are too short for it ({error!r})"]
-        out.broken = True
         out.judged = []
         out.peers = _peer_table(figure, None, every, peer_runs)
         return out

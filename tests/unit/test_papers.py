@@ -1209,7 +1209,10 @@ def test_a_result_that_cannot_be_read(alone: work.Profile, text: str) -> None:
     work.gather(figures, alone)
     (line,) = work.read(alone.results, "crosscheck")
     assert line["failed"].startswith("nothing to be observed: ")
-    assert page.section(figures[0], alone).verdict is Verdict.FAILED
+    section = page.section(figures[0], alone)
+    assert section.verdict is Verdict.FAILED
+    assert main._status([section], alone) == 1
+    assert main._status([section], work.profile("quick")) == 0
 
 
 @pytest.mark.parametrize("error", [StopIteration(), TypeError("x"), LabError("x")])
