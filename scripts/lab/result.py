@@ -297,17 +297,23 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
     return out
 
 
-def write(result: Json, path: Path) -> None:
-    """Write a result file in one step: it is whole or not there."""
+def write_whole(text: str, path: Path) -> None:
+    """Write a file in one step: it is whole, or as it was.  LabError if that cannot be."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_text(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n")
+        partial.write_text(text)
         partial.replace(path)
     except OSError as error:
+        raise cannot_write(error, path, "free space, or choose a directory by --out") from error
+    finally:
         with suppress(OSError):
             partial.unlink()
-        raise cannot_write(error, path, "free space, or choose a directory by --out") from error
+
+
+def write(result: Json, path: Path) -> None:
+    """Write a result file in one step."""
+    write_whole(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n", path)
 
 
 def _load(path: Path) -> Any:

@@ -199,8 +199,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
     state, peer_state = _merge(states[False]), _merge(states[True])
     out = Section(figure, *decide(figure, state, []), state=state, peer_state=peer_state)
     out.peer_seeds = fewer
-    if seeds:
-        out.seeds = min(seeds), max(seeds)
+    out.seeds = min(seeds, default=1), max(seeds, default=1)
     every = _merge([state, peer_state])
     if not state.complete:
         out.peers = _peer_table(figure, None, every, peer_runs)

@@ -328,15 +328,9 @@ def _line(path: Path, paper: str, one: Scenario, seed: int) -> Json | None:
 
 
 def write_lines(lines: list[Json], path: Path) -> None:
-    """A file of summaries, a run in each line; in one step, so that it is never half there."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """A file of summaries, a run in each line."""
     texts = [json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines]
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        partial.write_text("[\n" + ",\n".join(texts) + "\n]\n")
-        partial.replace(path)
-    finally:
-        partial.unlink(missing_ok=True)
+    result.write_whole("[\n" + ",\n".join(texts) + "\n]\n", path)
 
 
 def files(
