@@ -5,7 +5,7 @@
 # write the report; docs/report.md.  A run that is there is not made again, so that an
 # interrupted report goes on where it was.
 #
-#	PROFILE		a directory of scripts/papers/profiles (full); committed: from docs/results, no runs
+#	PROFILE		a directory of longfat/pages/profiles (full); committed: from docs/results, no runs
 #	JOBS		runs at once (the default: one a core)
 #	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
 #	AGAIN		not empty: make the runs of these figures again though they are there
@@ -24,13 +24,13 @@ again=${AGAIN:+--again}
 
 if [ -n "${DRY:-}" ]; then
 	# shellcheck disable=SC2086
-	exec "$lab" python -m papers plan --dry $again --profile "$profile" --cores "$jobs" "$@"
+	exec "$lab" python -m longfat.pages plan --dry $again --profile "$profile" --cores "$jobs" "$@"
 fi
 if [ "$profile" = committed ]; then
-	exec "$lab" python -m papers html --profile committed --out out/report/committed/report.html "$@"
+	exec "$lab" python -m longfat.pages html --profile committed --out out/report/committed/report.html "$@"
 fi
 scripts/deps.sh
-out=$("$lab" python -m papers where --profile "$profile")
+out=$("$lab" python -m longfat.pages where --profile "$profile")
 mkdir -p "$out"
 # One report at a time in a directory.
 exec 9>"$out/.lock"
@@ -42,17 +42,17 @@ flock -n 9 || {
 # The kernel and the modules, before many want them at once; a run of another kernel is made again.
 "$lab" build
 # shellcheck disable=SC2086
-"$lab" python -m papers plan $again --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
+"$lab" python -m longfat.pages plan $again --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
 set -- --profile "$profile" "$@"
 status=0
 trap 'exit 130' INT
 # What other backends need, before hours of runs.  A run without it says what is missing.
-if [ -n "$("$lab" python -m papers beside --dry "$@")" ]; then
+if [ -n "$("$lab" python -m longfat.pages beside --dry "$@")" ]; then
 	scripts/deps.sh vm || status=1
 fi
-config=$PWD/scripts/papers/profiles/$profile
+config=$PWD/longfat/pages/profiles/$profile
 workflow() {
-	"$lab" snakemake --snakefile "$PWD/scripts/papers/Snakefile" --directory "$out" \
+	"$lab" snakemake --snakefile "$PWD/longfat/pages/Snakefile" --directory "$out" \
 		--profile "$config" \
 		--config "plan=$out/plan.json" "out=$out" "profile=$profile" "longfat=$lab" \
 		"timeout=${TIMEOUT:-21600}" "$@"
@@ -63,7 +63,7 @@ cores="--cores $jobs"
 # shellcheck disable=SC2086
 workflow $cores || status=1
 # On other backends, some in real time, when nothing else goes on any more.
-"$lab" python -m papers beside --timeout "${TIMEOUT:-21600}" "$@" || status=1
-"$lab" python -m papers gather "$@" || status=1
-"$lab" python -m papers html "$@" || status=1
+"$lab" python -m longfat.pages beside --timeout "${TIMEOUT:-21600}" "$@" || status=1
+"$lab" python -m longfat.pages gather "$@" || status=1
+"$lab" python -m longfat.pages html "$@" || status=1
 exit "$status"

@@ -51,7 +51,7 @@ keep() {
 		echo "$at/$name.toml"
 	done | xargs "$lab" run --no-force -o "$out"
 	for name; do
-		"$lab" python -m figures keep "$page" "$name" "$out"
+		"$lab" python -m longfat.pages.docs keep "$page" "$name" "$out"
 	done
 }
 
@@ -118,4 +118,4 @@ scripts/deps.sh check
 for page; do
 	"$page"
 done
-"$lab" python -m figures pages
+"$lab" python -m longfat.pages.docs pages

@@ -22,12 +22,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 import userspace
-from lab import cache, modules, scratch
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import cache, scratch
+from longfat.core.errors import LabError
 
 HERE = Path(__file__).resolve().parent / "fuzz"
 SANITIZERS = f"fuzzer,{userspace.SANITIZERS}"

@@ -64,8 +64,8 @@ files() {
 kernel=${LINT_KERNEL:-}
 find_kernel() {
 	[ -z "$kernel" ] || return 0
-	kernel=$(PYTHONPATH=scripts "$PYTHON" -c \
-		'from lab import kernel; print(kernel.build() / "linux")' 2>"$tmp/err") && return
+	kernel=$(PYTHONPATH=. "$PYTHON" -c \
+		'from longfat.build import kernel; print(kernel.build() / "linux")' 2>"$tmp/err") && return
 	echo "there is no kernel tree:"
 	tail -n 20 "$tmp/err"
 	return 1
@@ -120,7 +120,7 @@ check_c() {
 	options="$options,EMBEDDED_FUNCTION_NAME,NAKED_SSCANF,MULTIPLE_ASSIGNMENTS"
 	# It takes the exponent of the number 0x1p-53 for a subtraction.
 	options="$options,SPACING"
-	checkpatch scripts/lab/guest/*.c || status=1
+	checkpatch longfat/guest/*.c || status=1
 	# The kernel's names are macros and types here; libc's are called as they are.
 	options="$options,COMPLEX_MACRO,MACRO_ARG_REUSE,MACRO_ARG_PRECEDENCE,NEW_TYPEDEFS"
 	options="$options,MACRO_WITH_FLOW_CONTROL,TRAILING_SEMICOLON,MACRO_ARG_UNUSED"
@@ -173,7 +173,7 @@ from="run it by \`scripts/longfat check lint\`"
 
 check_ruff() {
 	need ruff "$from" || return
-	ruff "$@" --no-cache --quiet scripts tests
+	ruff "$@" --no-cache --quiet longfat scripts tests
 }
 
 check_types() {
@@ -182,7 +182,7 @@ check_types() {
 	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
-	types scripts/lab scripts/figures scripts/papers "$@" && types tests/lab
+	types longfat scripts/*.py "$@" && types tests/lab
 }
 
 types() {

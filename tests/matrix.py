@@ -19,11 +19,13 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from lab import modules, scratch, suite
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import scratch
+from longfat.core.errors import LabError
+from longfat.machines import suite
 
 
 def compilers(name: str) -> list[str]:

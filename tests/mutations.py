@@ -26,12 +26,13 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 import userspace
-from lab import modules, process, scratch
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import process, scratch
+from longfat.core.errors import LabError
 
 TABLE = modules.ROOT / "tests/mutations.toml"
 KUNIT = modules.ROOT / "tests/kunit"
@@ -39,7 +40,16 @@ KUNIT = modules.ROOT / "tests/kunit"
 PARTS = ("tcp_*.c", "include/**/*.*", "tests/kunit/*", "tests/fuzz/*")
 # The same for tests that are Python: all of it, as far as it says what it tests.
 SHARES = "docs/results/security-share.json"
-TREE = (*PARTS, "Kbuild", "Makefile", "pyproject.toml", "scripts/**/*", "tests/**/*", SHARES)
+TREE = (
+    *PARTS,
+    "Kbuild",
+    "Makefile",
+    "pyproject.toml",
+    "longfat/**/*",
+    "scripts/**/*",
+    "tests/**/*",
+    SHARES,
+)
 # And for the stock kernels, where a copy is installed.
 STOCK = (*TREE, "dkms.conf", "man/*", "docs/use.md")
 # Wall seconds for a test in Python, also on a machine that is busy; the lab's take some ten.

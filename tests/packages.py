@@ -15,11 +15,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from lab import modules, scratch, suite
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import scratch
+from longfat.core.errors import LabError
+from longfat.machines import suite
 
 CASES = ("dkms:bookworm", "dkms:sid", "install:bookworm", "deb:bookworm")
 

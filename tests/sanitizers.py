@@ -18,12 +18,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from lab import cache, chaos, kernel, modules, runner, smp, tools
-from lab.backends import Uml
-from lab.errors import LabError
+from longfat.build import kernel, modules, tools
+from longfat.core import cache
+from longfat.core.errors import LabError
+from longfat.run import runner
+from longfat.run.backends import Uml
+from longfat.stress import chaos, smp
 
 # A defect of tests/defects -> what the kernel says of it.
 DEFECTS = {
@@ -120,7 +123,7 @@ done
 
 def kunit() -> bool:
     """KUnit's suites, whose own KTAP this is; the command fails where the kernel complains."""
-    command = [sys.executable, "-m", "lab", "kunit", "--sanitizers"]
+    command = [sys.executable, "-m", "longfat", "kunit", "--sanitizers"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=modules.ROOT / "scripts")
     result = re.compile(r"\s*(ok|not ok|1\.\.\d+)")
     lines = [line for line in done.stdout.splitlines() if result.match(line)]

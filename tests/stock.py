@@ -17,11 +17,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from lab import modules, scratch, suite, vm
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import scratch
+from longfat.core.errors import LabError
+from longfat.machines import suite, vm
 
 # Below the guest's root, in the chroot: what "make install" does.  DESTDIR: what this machine's
 # kernel allows is not the guest's.

@@ -21,11 +21,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "scripts"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from lab import modules, process, scratch
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import process, scratch
+from longfat.core.errors import LabError
 
 HERE = Path(__file__).resolve().parent
 SANITIZERS = "address,undefined"

@@ -23,12 +23,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from lab import kernel, modules, plan, runner, scenario, speed
-from lab.backends import Uml
-from lab.cost import processor
-from lab.errors import LabError
-from lab.result import Json
-from lab.scenario import Scenario
+from longfat.build import kernel, modules
+from longfat.core.errors import LabError
+from longfat.measure import speed
+from longfat.measure.cost import processor
+from longfat.run import plan, runner, scenario
+from longfat.run.backends import Uml
+from longfat.run.result import Json
+from longfat.run.scenario import Scenario
 
 HERE = Path(__file__).parent
 FILE = modules.ROOT / "tests/scenarios/trials.toml"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import result, runner, scenario
-from lab.backends import Uml
-from lab.result import Json
+from longfat.run import result, runner, scenario
+from longfat.run.backends import Uml
+from longfat.run.result import Json
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PUBLISHED = Path(__file__).parents[1] / "published"

@@ -7,8 +7,8 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 
-from lab import result, runner
-from lab.backends import Uml
+from longfat.run import result, runner
+from longfat.run.backends import Uml
 
 
 def boot(uml: Uml, script: str, files: Iterable[Path] = ()) -> str:

@@ -14,8 +14,9 @@ import json
 import shutil
 from pathlib import Path
 
-from lab import modules, plan, result, runner, scenario
-from lab.backends import Uml, fill
+from longfat.build import modules
+from longfat.run import plan, result, runner, scenario
+from longfat.run.backends import Uml, fill
 
 HERE = Path(__file__).parent
 FILE = modules.ROOT / "tests/scenarios/security-share.toml"

@@ -11,10 +11,11 @@ import pytest
 from conftest import SCENARIOS
 from rich.console import Console
 
-from lab import result, runner, scenario, suite, vm
-from lab.backends import Counted, Uml, Vm
-from lab.modules import ROOT
-from lab.result import Json
+from longfat.build.modules import ROOT
+from longfat.machines import suite, vm
+from longfat.run import result, runner, scenario
+from longfat.run.backends import Counted, Uml, Vm
+from longfat.run.result import Json
 
 REALTIME = SCENARIOS / "realtime.toml"
 
@@ -78,7 +79,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--target", str(site)]
         + ["--python-version", "3.11", "--only-binary=:all:"]
-        + ["-r", str(ROOT / "scripts/lab/requirements.txt")],
+        + ["-r", str(ROOT / "longfat/requirements.txt")],
         check=True,
     )
     # A copy: the tree belongs to whoever runs this, and the guest builds in it as root.
@@ -90,6 +91,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         "man",
         "Kbuild",
         "include",
+        "longfat",
         "scripts",
         "tests/scenarios",
         *(path.name for path in ROOT.glob("tcp_*")),
@@ -104,8 +106,8 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
     )
     command = (
         f'holder="{holder}"\n'
-        "cd /tree/scripts && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
-        "run='python3 -m lab run ../tests/scenarios/realtime.toml --backend host'\n"
+        "cd /tree && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
+        "run='python3 -m longfat run tests/scenarios/realtime.toml --backend host'\n"
         "modprobe tcp_ltcp && $run -o /out || exit 1\n"
         "ip netns list | grep . && exit 2\n"
         # In the middle of a run, as soon as it has its network.

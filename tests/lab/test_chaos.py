@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from lab import chaos, kernel, modules
-from lab.backends import Uml
+from longfat.build import kernel, modules
+from longfat.run.backends import Uml
+from longfat.stress import chaos
 
 STREAM = 7  # of seed 5: more than 20000 bytes, and it comes to its end
 MIX = modules.ROOT / "tests/stress/chaos.toml"

@@ -11,8 +11,8 @@ import pytest
 from conftest import FAST, SCENARIOS, Experiment, cwnd
 from wire import RTT, qdiscs, wire
 
-from figures import composite
-from lab.backends import Uml
+from longfat.pages.docs import composite
+from longfat.run.backends import Uml
 
 
 def test_share_of_n_connections_and_smoother_than_one(experiment: Experiment) -> None:

@@ -8,7 +8,9 @@ from statistics import median
 import pytest
 from conftest import SCENARIOS
 
-from lab import cost, modules, scenario, stack
+from longfat.build import modules
+from longfat.measure import cost, stack
+from longfat.run import scenario
 
 # They do what the core does for others.
 CONTROL = {"bbr", "sabul"} | {f"composite-{n}" for n in (1, 4, 8, 16, 32, 64)}

@@ -10,8 +10,8 @@ import pytest
 from conftest import SCENARIOS, Experiment
 from wire import RTT, qdiscs, wire
 
-from figures import cwhstcp
-from lab.backends import Uml
+from longfat.pages.docs import cwhstcp
+from longfat.run.backends import Uml
 
 BLOCKS = 3  # floor(10 / s * 250 ms) + 1
 GAP = RTT / BLOCKS

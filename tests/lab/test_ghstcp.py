@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from conftest import SCENARIOS, Experiment, cwnd, decreases
 
-from figures import ghstcp
-from lab.result import Json
+from longfat.pages.docs import ghstcp
+from longfat.run.result import Json
 
 
 def by_name(results: list[Json]) -> dict[str, Json]:

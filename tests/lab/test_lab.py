@@ -15,9 +15,9 @@ import psutil
 import pytest
 from conftest import EMPTY, SMALL, Experiment
 
-from lab import plan, result, scenario
-from lab.backends import Uml, fill
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.run import plan, result, scenario
+from longfat.run.backends import Uml, fill
 
 
 def test_same_seed_same_bytes(experiment: Experiment, tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
     environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
-        [sys.executable, "-m", "lab", "run", str(file), "--seed", "1", "--seed", "2"]
+        [sys.executable, "-m", "longfat", "run", str(file), "--seed", "1", "--seed", "2"]
         + ["-o", str(tmp_path / "out")],
         env=environment,
         stderr=subprocess.DEVNULL,

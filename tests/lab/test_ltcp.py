@@ -120,7 +120,16 @@ def test_real_iperf3() -> None:
     import json
 
     output = subprocess.run(
-        [sys.executable, "-m", "lab", "iperf3", str(SCENARIOS / "demo.toml"), "-t", "2", "--json"],
+        [
+            sys.executable,
+            "-m",
+            "longfat",
+            "iperf3",
+            str(SCENARIOS / "demo.toml"),
+            "-t",
+            "2",
+            "--json",
+        ],
         capture_output=True,
         text=True,
         cwd=SCENARIOS.parents[1] / "scripts",

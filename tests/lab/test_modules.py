@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from conftest import FAST, Experiment, cwnd, decreases
 
-from lab import modules
+from longfat.build import modules
 
 ALGORITHMS = sorted(module.removeprefix("tcp_") for module in modules.sources())
 

@@ -16,12 +16,13 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from lab import kernel, result, runner, scenario
-from lab.backends import Uml
-from lab.modules import ROOT
-from lab.result import Json
-from lab.scenario import Scenario
-from papers import catalogue, cost, work
+from longfat.build import kernel
+from longfat.build.modules import ROOT
+from longfat.pages import catalogue, cost, work
+from longfat.run import result, runner, scenario
+from longfat.run.backends import Uml
+from longfat.run.result import Json
+from longfat.run.scenario import Scenario
 
 Run = tuple[str, Scenario, int, Json]  # paper, scenario, seed, its line
 
@@ -71,7 +72,7 @@ def test_iperf3_gets_what_the_labs_traffic_gets(tmp_path: Path) -> None:
     file = ROOT / "tests/scenarios/ltcp-iperf3.toml"
 
     def lab(*words: str) -> str:
-        command = [sys.executable, "-m", "lab", *words]
+        command = [sys.executable, "-m", "longfat", *words]
         done = subprocess.run(
             command, capture_output=True, text=True, cwd=ROOT / "scripts", timeout=600
         )
@@ -129,7 +130,7 @@ def test_a_cluster_gets_what_a_run_needs(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text(json.dumps({"runs": runs}))
     done = subprocess.run(
         [str(ROOT / "scripts/longfat"), "snakemake", "--dry-run"]
-        + ["--snakefile", str(ROOT / "scripts/papers/Snakefile"), "--directory", str(tmp_path)]
+        + ["--snakefile", str(ROOT / "longfat/pages/Snakefile"), "--directory", str(tmp_path)]
         + ["--profile", str(work.PROFILES / "slurm"), "--config", f"plan={tmp_path}/plan.json"]
         + [f"out={tmp_path}", "profile=slurm", "longfat=false", "timeout=1"],
         capture_output=True,

@@ -11,8 +11,8 @@ from pathlib import Path
 import guest
 import pytest
 
-from lab import modules
-from lab.backends import Uml
+from longfat.build import modules
+from longfat.run.backends import Uml
 
 
 @pytest.mark.parametrize("name", sorted(x.removeprefix("tcp_") for x in modules.sources()))

@@ -20,11 +20,11 @@ import psutil
 import pytest
 from conftest import EMPTY, SMALL
 
-from lab import cache
+from longfat.core import cache
 
 pytestmark = pytest.mark.usefixtures("uml")
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Lab:
@@ -39,13 +39,13 @@ class Lab:
     def command(self, duration: str, *options: str) -> list[str]:
         file = self.work / f"d{duration}.toml"
         file.write_text(SMALL.format(**EMPTY).replace("10s", duration))
-        line = [sys.executable, "-m", "lab", "run", str(file), "-o", str(self.out), *options]
+        line = [sys.executable, "-m", "longfat", "run", str(file), "-o", str(self.out), *options]
         return line
 
     def start(self, command: list[str]) -> subprocess.Popen[str]:
         return subprocess.Popen(
             command,
-            env=os.environ | {"TMPDIR": str(self.tmp), "PYTHONPATH": str(SCRIPTS)},
+            env=os.environ | {"TMPDIR": str(self.tmp), "PYTHONPATH": str(ROOT)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             text=True,

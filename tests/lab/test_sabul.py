@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from conftest import Experiment
 
-from lab.result import Json
+from longfat.run.result import Json
 
 PATHS = """
 title = "test"

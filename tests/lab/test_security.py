@@ -11,7 +11,7 @@ from statistics import mean, stdev
 import pytest
 import share
 
-from lab.backends import Uml
+from longfat.run.backends import Uml
 
 DOCUMENTED = {
     (one["cc"], one["rate"], one["way"]): one["shares"]

@@ -9,8 +9,8 @@ import sys
 import guest
 import pytest
 
-from lab import modules
-from lab.backends import Uml
+from longfat.build import modules
+from longfat.run.backends import Uml
 
 # Those that need neither a second program nor tracing.  The kernel never lets go of the module
 # after the last one.

@@ -9,10 +9,11 @@ import pytest
 from conftest import SCENARIOS
 from rich.console import Console
 
-from lab import plan, profile, runner, scenario, speed
-from lab.backends import Uml, fill
-from lab.errors import LabError
-from lab.scenario import Scenario
+from longfat.core.errors import LabError
+from longfat.measure import profile, speed
+from longfat.run import plan, runner, scenario
+from longfat.run.backends import Uml, fill
+from longfat.run.scenario import Scenario
 
 
 def bench(name: str) -> Scenario:

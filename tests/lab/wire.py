@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from conftest import SCENARIOS
 
-from lab import plan, result, scenario
-from lab.backends import Uml, fill
+from longfat.run import plan, result, scenario
+from longfat.run.backends import Uml, fill
 
 RTT = 0.25
 ON, OFF = 4.5, 1.0  # the flow sends, and is silent

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import modules, scenario
+from longfat.build import modules
+from longfat.run import scenario
 
 # A module as the lab reads it; the second parameter is none, its line is indented.
 MODULE = """\

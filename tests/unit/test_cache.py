@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from lab import cache
+from longfat.core import cache
 
-SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
+ROOT = Path(__file__).resolve().parents[2]
 
 # Makes the entry "thing" in three steps, the second of which waits for `go`.
 MAKER = """
 import sys, time
 from pathlib import Path
-from lab import cache
+from longfat.core import cache
 work = Path(sys.argv[1])
 def make(path):
     with (work / "log").open("a") as log:
@@ -37,7 +37,7 @@ print(cache.entry("thing", make))
 def start(work: Path) -> subprocess.Popen[str]:
     return subprocess.Popen(
         [sys.executable, "-c", MAKER, str(work)],
-        env={**os.environ, "PYTHONPATH": str(SCRIPTS), "XDG_CACHE_HOME": str(work / "cache")},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "XDG_CACHE_HOME": str(work / "cache")},
         stdout=subprocess.PIPE,
         text=True,
     )

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from lab import chaos, modules
-from lab.backends import Uml
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core.errors import LabError
+from longfat.run.backends import Uml
+from longfat.stress import chaos
 
 MIX = Path(__file__).parents[1] / "stress/chaos.toml"
 TEXT = MIX.read_text()

@@ -17,8 +17,11 @@ import typer.main
 from conftest import Toml
 from rich.console import Console
 
-from lab import cli, process, report, result, runner
-from lab.errors import LabError
+from longfat import cli
+from longfat.core import process
+from longfat.core.errors import LabError
+from longfat.run import result, runner
+from longfat.show import report
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = [
@@ -121,7 +124,7 @@ def test_manual_page_has_every_command() -> None:
 def test_completion_in_bash(tmp_path: Path, line: str, wanted: set[str]) -> None:
     """What bash offers after `line`, with the script that `longfat completion` prints."""
     program = tmp_path / "longfat"
-    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT}/scripts exec {sys.executable} -m lab "$@"\n')
+    program.write_text(f'#!/bin/sh\nPYTHONPATH={ROOT} exec {sys.executable} -m longfat "$@"\n')
     program.chmod(0o755)
     script = (
         f'PATH={tmp_path}:$PATH; eval "$(longfat completion bash)"; complete -p longfat >&2; '
@@ -196,8 +199,8 @@ def test_in_an_installed_lab(
     longfat: Longfat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     """What needs tests/ says so before anything is built, and its help and manual page do."""
-    monkeypatch.setattr("lab.modules.ROOT", tmp_path)
-    monkeypatch.setattr("lab.cli._prepare", pytest.fail)
+    monkeypatch.setattr("longfat.build.modules.ROOT", tmp_path)
+    monkeypatch.setattr("longfat.cli._prepare", pytest.fail)
     answer = longfat(command)
     assert answer.status == 1 and answer.out == ""
     assert answer.err.startswith(f"longfat: {tmp_path}/tests/")
@@ -216,7 +219,7 @@ def test_nothing_is_prepared_for_a_wrong_scenario(
     def prepared(*_: object) -> None:
         raise AssertionError("prepared")
 
-    monkeypatch.setattr("lab.cli.Uml.prepare", prepared)
+    monkeypatch.setattr("longfat.cli.Uml.prepare", prepared)
     good, bad = tmp_path / "good.toml", tmp_path / "bad.toml"
     good.write_text(toml())
     bad.write_text(toml(cc='cc = "renno"'))
@@ -370,9 +373,9 @@ def test_no_two_runs_write_one_file(longfat: Longfat, tmp_path: Path, toml: Toml
 
 
 def test_as_a_program(tmp_path: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "scripts")}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     done = subprocess.run(
-        [sys.executable, "-m", "lab", "table", str(tmp_path / "none.json")],
+        [sys.executable, "-m", "longfat", "table", str(tmp_path / "none.json")],
         env=environment,
         capture_output=True,
         text=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from lab import modules
+from longfat.build import modules
 
 MODULES = sorted(modules.sources())
 HEADERS = sorted(path.name for path in (modules.ROOT / "include/longfat").glob("*.h"))

@@ -13,8 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from lab import backends, cache, cores, modules, vm
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core import cache, cores
+from longfat.core.errors import LabError
+from longfat.machines import vm
+from longfat.run import backends
 
 
 @pytest.fixture(autouse=True)
@@ -41,7 +44,7 @@ def test_what_is_free_again_is_taken_first() -> None:
 def test_one_that_is_killed_holds_nothing(tmp_path: Path) -> None:
     wait = """
 import time
-from lab import cores
+from longfat.core import cores
 cores.os.sched_getaffinity = lambda _: {4, 7}
 with cores.taken() as core:
     print(core, flush=True)

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from figures import performance
-from lab import cost, modules
-from lab.errors import LabError
-from lab.result import Json
+from longfat.build import modules
+from longfat.core.errors import LabError
+from longfat.measure import cost
+from longfat.pages.docs import performance
+from longfat.run.result import Json
 
 ROWS = """\
 - avoidance 1000 2 256 2500 2560 2700 0

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import debian
-from lab.errors import LabError
+from longfat.build import debian
+from longfat.core.errors import LabError
 
 DEB822 = """\
 Types: deb

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 from conftest import Toml
 
-import figures
 import hstcp_table
-from figures import __main__ as command
-from figures import composite, cwhstcp, ghstcp, sabul
-from lab import modules, result, scenario
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core.errors import LabError
+from longfat.pages import docs as figures
+from longfat.pages.docs import __main__ as command
+from longfat.pages.docs import composite, cwhstcp, ghstcp, sabul
+from longfat.run import result, scenario
 
 Json = dict[str, Any]
 
@@ -576,7 +577,7 @@ def test_the_pages_have_their_parts() -> None:
     """Those of the tree itself, each once, and no part that nothing makes."""
     made: dict[str, list[str]] = {}
     for name in command.PAGES:
-        for path, parts in import_module(f"figures.{name}").PARTS.items():
+        for path, parts in import_module(f"longfat.pages.docs.{name}").PARTS.items():
             made.setdefault(path, []).extend(parts)
     for path, names in made.items():
         text = (modules.ROOT / path).read_text()
@@ -601,7 +602,9 @@ def test_the_pages_have_their_parts() -> None:
 def test_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(words) == 2
     said = capsys.readouterr()
-    assert said.err.startswith("usage: python -m figures pages | keep PAGE NAME DIRECTORY\n")
+    assert said.err.startswith(
+        "usage: python -m longfat.pages.docs pages | keep PAGE NAME DIRECTORY\n"
+    )
     assert "ghstcp" in said.err and not said.out
 
 

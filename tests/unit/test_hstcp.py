@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 import hstcp_table
-from lab import modules, tools
+from longfat.build import modules, tools
 
 SANITIZERS = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
 UNIT = Path(__file__).resolve().parent

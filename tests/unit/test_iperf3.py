@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from conftest import One
 
-from lab import backends, iperf3, plan
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.run import backends, iperf3, plan
 
 TRAFFIC = 'traffic = "iperf3"'
 

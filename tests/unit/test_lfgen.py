@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 from conftest import One
 
-from lab import plan, tools
+from longfat.build import tools
+from longfat.run import plan
 
 SANITIZERS = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
 TIMES = "end 0.05\nsample 0.01\nqsample 0.01\n"

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import modules
-from lab.errors import LabError
+from longfat.build import modules
+from longfat.core.errors import LabError
 
 
 def test_names(tree: Path) -> None:

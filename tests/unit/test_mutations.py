@@ -14,7 +14,7 @@ import pytest
 import fuzz
 import mutations
 import stock
-from lab import modules
+from longfat.build import modules
 
 BUGS = mutations.bugs()
 

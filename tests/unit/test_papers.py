@@ -19,16 +19,19 @@ from typing import Any
 import pytest
 from matplotlib import pyplot
 
-from figures import RESULTS, interval
-from figures.ltcp import WINDOW
-from lab import backends, cache, kernel, result, runner, scenario
-from lab.errors import LabError
-from lab.modules import ROOT, algorithms
-from papers import __main__ as main
-from papers import catalogue, cost, crosscheck, ltcp, page, work
-from papers.catalogue import PEERS, Criterion, Figure
-from papers.shown import Shown, Table, Value, apart, colour, minus, over, ratio
-from papers.verdict import Judged, State, Verdict, decide, judge
+from longfat.build import kernel
+from longfat.build.modules import ROOT, algorithms
+from longfat.core import cache
+from longfat.core.errors import LabError
+from longfat.pages import __main__ as main
+from longfat.pages import catalogue, cost, page, work
+from longfat.pages.catalogue import PEERS, Criterion, Figure
+from longfat.pages.docs import RESULTS, interval
+from longfat.pages.docs.ltcp import WINDOW
+from longfat.pages.figures import crosscheck, ltcp
+from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
+from longfat.pages.verdict import Judged, State, Verdict, decide, judge
+from longfat.run import backends, result, runner, scenario
 
 FIGURES = catalogue.load().figure
 IDS = [figure.id for figure in FIGURES]
@@ -62,7 +65,7 @@ def test_every_figure_of_the_thesis_is_in_the_catalogue() -> None:
 
 @pytest.mark.parametrize("figure", FIGURES, ids=IDS)
 def test_a_figure_can_be_drawn_and_its_scenarios_load(figure: Figure) -> None:
-    assert callable(getattr(import_module(f"papers.{figure.paper}"), figure.draw))
+    assert callable(getattr(import_module(f"longfat.pages.figures.{figure.paper}"), figure.draw))
     runs = work.expected(figure, work.profile("full"), peers=False)
     assert set(runs) == set(figure.scenarios) and all(runs.values())
     assert figure.claim.endswith(".") and figure.criterion
@@ -550,7 +553,7 @@ def test_a_figure_that_cannot_be_drawn_has_failed(
     def broken(runs: object) -> Shown:
         raise error
 
-    monkeypatch.setattr(import_module("papers.ltcp"), "fig2", broken)
+    monkeypatch.setattr(import_module("longfat.pages.figures.ltcp"), "fig2", broken)
     how = work.profile(work.COMMITTED)
     first, second = page.sections(figures, how)
     assert first.verdict is Verdict.FAILED and first.reasons == [f"cannot be judged ({error!r})"]
@@ -668,11 +671,12 @@ def report_sh(
     called, and the steps with their arguments; what is `left` to do on other backends; which step
     `fails`.  Beside the profiles there is `mine`, a copy of `slurm`."""
     tree = tmp_path / "tree"
-    profiles = tree / "scripts/papers/profiles"
+    profiles = tree / "longfat/pages/profiles"
     shutil.copytree(work.PROFILES, profiles)
     shutil.copytree(work.PROFILES / "slurm", profiles / "mine")
+    (tree / "scripts").mkdir()
     shutil.copy(ROOT / "scripts/report.sh", tree / "scripts")
-    # longfat python -m papers STEP, longfat STEP, deps.sh vm
+    # longfat python -m longfat.pages STEP, longfat STEP, deps.sh vm
     for name, step in (("longfat", '"${4:-$1}"'), ("deps.sh", '"deps$1"')):
         (tree / f"scripts/{name}").write_text(
             f"""#!/bin/sh
@@ -715,7 +719,7 @@ def test_a_profile_says_itself_who_carries_its_runs_out(
     status, calls = report_sh(tmp_path, profile)
     assert status == 0
     assert f"--directory {tmp_path}/out-of/{profile} " in calls["snakemake"]
-    assert f"/scripts/papers/profiles/{profile} " in calls["snakemake"]
+    assert f"/longfat/pages/profiles/{profile} " in calls["snakemake"]
     assert ("--cores 1" in calls["snakemake"]) is cores
 
 
@@ -737,7 +741,7 @@ def test_nothing_is_installed_without_runs(
 def snakefile_shell(tmp_path: Path, command: str, *, minutes: int = 10) -> tuple[int, str | None]:
     """What the workflow's rule does with a run that is this command, and may take so many minutes:
     status, and its .error."""
-    text = (ROOT / "scripts/papers/Snakefile").read_text().split('"""')[1]
+    text = (ROOT / "longfat/pages/Snakefile").read_text().split('"""')[1]
     text = re.sub(
         r"\{config\[longfat\]\} .*?>\{log\}", f"{command} >{tmp_path}/log", text, flags=re.S
     )
@@ -1075,7 +1079,7 @@ def test_every_figure_is_on_both_pages(committed: list[page.Section]) -> None:
 
 
 def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:
-    """`scripts/longfat python -m papers pages` renews it."""
+    """`scripts/longfat python -m longfat.pages pages` renews it."""
     made = page.markdown(committed, work.profile(work.COMMITTED))
     for path, text in made.items():
         assert path.read_text() == text, f"{path} is not what `papers pages` makes"

@@ -14,9 +14,9 @@ from pathlib import Path
 import pytest
 from conftest import One
 
-from lab import plan
-from lab.errors import LabError
-from lab.scenario import Scenario
+from longfat.core.errors import LabError
+from longfat.run import plan
+from longfat.run.scenario import Scenario
 
 STUB = """#!/bin/sh
 { printf %s "${0##*/}"; printf '\\037%s' "$@"; echo; } >>"$LOG"

@@ -14,8 +14,8 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab import process
-from lab.errors import LabError
+from longfat.core import process
+from longfat.core.errors import LabError
 
 # A parent, its child and grandchild; each writes its pid.
 FAMILY = """

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import pytest
 
-from lab import profile
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.measure import profile
 
 # As perf report says it: the kernel is the process that takes most.
 REPORT = """\

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from lab import report, result
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.run import result
+from longfat.show import report
 
 Json = dict[str, Any]
 

@@ -12,9 +12,10 @@ from typing import Any
 import pytest
 from conftest import One
 
-from lab import modules, plan, result
-from lab.errors import LabError
-from lab.scenario import Scenario
+from longfat.build import modules
+from longfat.core.errors import LabError
+from longfat.run import plan, result
+from longfat.run.scenario import Scenario
 
 # A finished run directory with these samples, as lines.
 Run = Callable[..., Path]

@@ -8,10 +8,20 @@ from statistics import mean, median
 
 import pytest
 
-from figures import by_case, composite, cwhstcp, grouped, interval, kept, performance, sabul, use
-from lab import stack
-from lab.result import Json
-from papers import shown
+from longfat.measure import stack
+from longfat.pages import shown
+from longfat.pages.docs import (
+    by_case,
+    composite,
+    cwhstcp,
+    grouped,
+    interval,
+    kept,
+    performance,
+    sabul,
+    use,
+)
+from longfat.run.result import Json
 
 
 def check_seeds(runs: list[Json]) -> None:

@@ -21,8 +21,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from lab import modules, process, scratch, tools
-from lab.errors import LabError
+from longfat.build import modules, tools
+from longfat.core import process, scratch
+from longfat.core.errors import LabError
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -30,7 +31,9 @@ SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 BUILD = """
 import shutil, sys
 from pathlib import Path
-from lab import cli, debian, kernel, runner
+from longfat import cli
+from longfat.build import debian, kernel
+from longfat.run import runner
 work = Path(sys.argv[1])
 debian.version = lambda package, suite: "6.12.1-1"
 def unpack(package, suite, to):
@@ -88,7 +91,7 @@ def source(work: Path) -> Path:
 
 def environment(work: Path) -> dict[str, str]:
     return os.environ | {
-        "PYTHONPATH": str(SCRIPTS),
+        "PYTHONPATH": str(SCRIPTS.parent),
         "XDG_CACHE_HOME": str(work / "cache"),
         "TMPDIR": str(work / "tmp"),
         "WORK": str(work),
@@ -299,7 +302,7 @@ def test_a_missing_header() -> None:
 RUN = """
 import sys
 from pathlib import Path
-from lab import process, scratch
+from longfat.core import process, scratch
 work = Path(sys.argv[1])
 with scratch.directory("test") as path:
     (path / "file").write_text("x")
@@ -380,7 +383,7 @@ def test_the_next_lab_clears_what_a_killed_one_left(
 NESTED = """
 import subprocess, sys
 from pathlib import Path
-from lab import process
+from longfat.core import process
 process.run(
     ["sh", "-c", "trap '' TERM; echo $$ >>pids; while :; do sleep 0.1; done"],
     output=Path("nested"), timeout=60,
@@ -420,7 +423,7 @@ wait $!
 
 TIED = """
 import os, subprocess, sys
-from lab import suite
+from longfat.machines import suite
 if sys.argv[2] == "sudo":
     os.geteuid = lambda: 1000
 line = suite.tied([*suite._PRIVATE, "sh", "-c", sys.argv[1]])
@@ -482,7 +485,8 @@ def test_what_is_tied_is_otherwise_as_it_is(with_sudo: dict[str, str], who: str)
 HOST = """
 import shutil, sys
 from pathlib import Path
-from lab import backends, tools
+from longfat.build import tools
+from longfat.run import backends
 run = Path(sys.argv[1], "run")
 run.mkdir()
 shutil.copy(tools.GUEST / "run.sh", run)
@@ -556,7 +560,7 @@ def test_two_beginners_make_one_environment(work: Path, longfat: Begin) -> None:
     both = [longfat(), longfat()]
     until(lambda: alive(work))
     (work / "go").touch()
-    assert [p.communicate(timeout=60)[0] for p in both] == ["the lab -m lab table\n"] * 2
+    assert [p.communicate(timeout=60)[0] for p in both] == ["the lab -m longfat table\n"] * 2
     assert (work / "made").read_text() == "made\n"
 
 
@@ -572,18 +576,18 @@ def test_an_environment_half_made_is_made_again(work: Path, longfat: Begin) -> N
     _, said = second.communicate(timeout=60)
     assert second.returncode == 1 and "requirements.txt could not be installed" in said
     (work / "offline").unlink()
-    assert longfat().communicate(timeout=60)[0] == "the lab -m lab table\n"
+    assert longfat().communicate(timeout=60)[0] == "the lab -m longfat table\n"
 
 
 @pytest.mark.parametrize("name", ["requirements.txt", "constraints.txt"])
 def test_other_packages_are_another_environment(work: Path, longfat: Begin, name: str) -> None:
     (work / "go").touch()
     scripts = work / "scripts"
-    modules.copy([SCRIPTS / "longfat", *SCRIPTS.glob("lab/*.txt")], work)
+    modules.copy([SCRIPTS / "longfat", *SCRIPTS.parent.glob("longfat/*.txt")], work)
     for _ in range(2):
         longfat(scripts).communicate(timeout=60)
     assert (work / "made").read_text() == "made\n"
-    (scripts / "lab" / name).write_text("other==1\n")
+    (work / "longfat" / name).write_text("other==1\n")
     longfat(scripts).communicate(timeout=60)
     assert (work / "made").read_text() == "made\n" * 2
 

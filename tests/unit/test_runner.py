@@ -19,9 +19,11 @@ import pytest
 from conftest import One
 from rich.console import Console
 
-from lab import backends, modules, plan, process, result, runner, tools
-from lab.errors import LabError
-from lab.scenario import Scenario
+from longfat.build import modules, tools
+from longfat.core import process
+from longfat.core.errors import LabError
+from longfat.run import backends, plan, result, runner
+from longfat.run.scenario import Scenario
 
 SAMPLES = (
     "o 5.000000000\nq 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0 0\n"
@@ -136,7 +138,7 @@ def test_interrupted(
             raise KeyboardInterrupt
         return real(*args, **kwargs)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("lab.runner.wait", wait)
+    monkeypatch.setattr("longfat.run.runner.wait", wait)
     with pytest.raises(KeyboardInterrupt):
         run(jobs, backend)
     assert [p.name for p in (tmp_path / "out").iterdir()] == ["one-s1.json"]

@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import sabul_table
-from lab import modules
+from longfat.build import modules
 
 
 def test_the_table_is_what_the_script_makes() -> None:

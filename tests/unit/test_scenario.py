@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from conftest import One, Toml
 
-from lab import scenario
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.run import scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 

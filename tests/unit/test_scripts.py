@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from lab.modules import ROOT
+from longfat.build.modules import ROOT
 
 
 def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
@@ -88,7 +88,7 @@ def test_the_page_of_stress_is_renewed(tmp_path: Path) -> None:
 def test_every_package_is_pinned() -> None:
     """Of those that these tests run with, which are the lab's and more, each in one list."""
     lists = [
-        (ROOT / "scripts/lab" / name).read_text()
+        (ROOT / "longfat" / name).read_text()
         for name in ("requirements.txt", "requirements-check.txt", "constraints.txt")
     ]
     pins = re.findall(r"^([\w.-]+)==(\S+)", "\n".join(lists), re.M)

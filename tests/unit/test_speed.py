@@ -12,13 +12,13 @@ from statistics import geometric_mean
 import pytest
 from conftest import One
 
-from figures import RESULTS
-from figures import speed as page
-from lab import speed
-from lab.backends import Vm
-from lab.errors import LabError
-from lab.modules import ROOT
-from lab.result import Json
+from longfat.build.modules import ROOT
+from longfat.core.errors import LabError
+from longfat.measure import speed
+from longfat.pages.docs import RESULTS
+from longfat.pages.docs import speed as page
+from longfat.run.backends import Vm
+from longfat.run.result import Json
 
 
 def case(rate_bps: int, held: list[float], **more: object) -> Json:

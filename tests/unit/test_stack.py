@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from conftest import One
 
-from lab import stack
-from lab.errors import LabError
-from lab.result import Json
+from longfat.core.errors import LabError
+from longfat.measure import stack
+from longfat.run.result import Json
 
 TIMERS = """\
 Timer List Version: v0.10

@@ -9,8 +9,9 @@ import tomllib
 import pytest
 from pydantic import ValidationError
 
-from lab import kernel, plan, scenario
-from lab.modules import ROOT
+from longfat.build import kernel
+from longfat.build.modules import ROOT
+from longfat.run import plan, scenario
 
 sys.path.insert(0, str(ROOT / "tests/bench"))
 import trials

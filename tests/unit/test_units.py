@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from lab import units
+from longfat.core import units
 
 TIMES = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600}
 RATES = {"bit": 1, "kbit": 10**3, "mbit": 10**6, "gbit": 10**9}

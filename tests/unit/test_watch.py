@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from lab import watch
-from lab.errors import LabError
+from longfat.core.errors import LabError
+from longfat.show import watch
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -161,8 +161,8 @@ def test_a_running_connection(tmp_path: Path) -> None:
         picture = tmp_path / "cwnd.svg"
         command = f"watch dport = :{port} -t 1 --interval 0.1 -o {picture}".split()
         ran = subprocess.run(
-            [sys.executable, "-m", "lab", *command],
-            capture_output=True, text=True, timeout=60, cwd=ROOT / "scripts",
+            [sys.executable, "-m", "longfat", *command],
+            capture_output=True, text=True, timeout=60, cwd=ROOT,
         )  # fmt: skip
     finally:
         done.set()

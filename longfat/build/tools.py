@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The small C programs of the lab, and a tc that knows netem's seed."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+from longfat.build import debian
+from longfat.core import cache, process
+from longfat.core.errors import LabError
+
+GUEST = Path(__file__).parents[1] / "guest"
+CONFIG = Path(__file__).parent / "config"
+
+_PROGRAMS = {
+    "lfgen": ["-static", "lfgen.c", "-lm"],
+    "chaos": ["-static", "chaos.c", "-lm"],
+    "poweroff": ["-static", "poweroff.c"],
+    "getrandom.so": ["-shared", "-fPIC", "getrandom.c"],
+    "ticks": ["ticks.c"],
+}
+
+
+def need(*programs: str) -> None:
+    """Raise LabError unless every program is installed."""
+    # Experiments look for them in the first of these paths, the lab itself in the second.
+    paths = ("/usr/sbin:/sbin:/usr/bin:/bin", f"{os.environ.get('PATH', '')}:/usr/sbin:/sbin")
+    missing = [p for p in programs if not all(shutil.which(p, path=path) for path in paths)]
+    if missing:
+        raise LabError(
+            f"missing in {' or in '.join(paths)}: {', '.join(missing)}. Run `make deps` (it "
+            f"says what it installs), or install Debian's packages of these names yourself"
+        )
+
+
+def need_header(name: str, package: str) -> None:
+    """Raise LabError unless a C program can include this file of Debian's package."""
+    need("cc")
+    command = ["cc", "-E", "-include", name, "-x", "c", "/dev/null", "-o", "/dev/null"]
+    if process.call(command).returncode:
+        raise LabError(f"the header {name} is missing: install Debian's package {package}")
+
+
+def programs() -> Path:
+    """A directory with the programs above, compiled for this machine."""
+    need("cc")
+
+    def make(path: Path) -> None:
+        for name, args in _PROGRAMS.items():
+            result = process.call(
+                ["cc", "-O2", "-Wall", "-Wextra", "-o", str(path / name), *args], cwd=GUEST
+            )
+            if result.returncode:
+                raise LabError(f"compiling {name} failed:\n{result.stdout}")
+
+    key = cache.digest(*sorted(GUEST.glob("*.c")), _PROGRAMS)
+    return cache.entry(f"programs-{key}", make)
+
+
+def seeding_tc() -> Path | None:
+    """The directory of a `tc` that can seed netem (iproute2 6.6 or newer), or None if
+    the system's own is one."""
+    need("tc")
+    text = subprocess.run(["tc", "-V"], capture_output=True, text=True).stdout
+    found = re.search(r"iproute2-(\d+)\.(\d+)", text)
+    if found and (int(found[1]), int(found[2])) >= (6, 6):
+        return None
+
+    def make(path: Path) -> None:
+        debian.version("iproute2", "bookworm-backports")
+        debian.unpack("iproute2", "bookworm-backports", path)
+
+    return cache.entry("iproute2-bookworm-backports", make) / "sbin"

@@ -1,0 +1,580 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command `scripts/longfat`."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+import typer.completion
+import typer.main
+from rich.console import Console
+from rich.table import Table
+
+from longfat.build import kernel, modules, tools
+from longfat.core import cache, errors, process
+from longfat.core.errors import LabError
+from longfat.run import iperf3 as programs
+from longfat.run import result, runner
+from longfat.run import scenario as scenarios
+from longfat.run.backends import BACKENDS, Backend, Uml, fill
+from longfat.run.plan import make as make_plan
+from longfat.show import watch as watching
+from longfat.stress import chaos
+from longfat.stress.smp import Smp
+
+app = typer.Typer(
+    help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
+    no_args_is_help=True,
+    add_completion=False,  # `completion` does that, without writing to the user's home
+    pretty_exceptions_enable=False,
+)
+console = Console()
+notes = Console(stderr=True)
+
+Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
+Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
+WHERE = "Where to run: uml, vm, vm-counted or host."
+Which = Annotated[str, typer.Option(help=WHERE, autocompletion=lambda: list(BACKENDS))]
+Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
+
+
+def _algorithms() -> list[str]:
+    return sorted(modules.algorithms())
+
+
+def _backend(name: str) -> Backend:
+    if name not in BACKENDS:
+        raise LabError(f"no backend {name!r}; valid: {', '.join(BACKENDS)}")
+    return BACKENDS[name]()
+
+
+def _prepare(backend: Backend | Smp) -> None:
+    with notes.status("preparing") as status, runner.terminable():
+        backend.prepare(lambda text: status.update(f"preparing: {text}"))
+
+
+def _load(paths: list[Path]) -> list[scenarios.Scenario]:
+    return [one for path in paths for one in scenarios.load(path)]
+
+
+def _results(paths: list[Path]) -> list[result.Json]:
+    """The results of these files; a run that failed is only said."""
+    found = []
+    for path in paths:
+        for one in result.read_all(path):
+            if "failed" not in one:
+                found.append(one)
+                continue
+            said = f"{one['scenario']['name']}, seed {one['seed']}, failed: {one['failed']}"
+            notes.print(f"{path}: {said}", markup=False, highlight=False, soft_wrap=True)
+    if not found:
+        raise LabError(f"no result in {', '.join(map(str, paths))}")
+    return found
+
+
+def _print_table(headings: list[str], rows: list[list[str]]) -> None:
+    """First column left, the others right."""
+    printed = Table(box=None)
+    for heading in headings:
+        printed.add_column(heading, justify="right" if heading else "left")
+    for row in rows:
+        printed.add_row(*row)
+    console.print(printed)
+
+
+@app.command()
+def run(
+    files: Scenarios,
+    backend: Which = "uml",
+    out: Out = Path("results"),
+    seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
+    force: Annotated[bool, typer.Option(help="Run again where a current result is there.")] = True,
+) -> None:
+    """Run scenarios and write one result file for each run.
+
+    Example: scripts/longfat run tests/scenarios/demo.toml -o out
+    """
+    todo = runner.jobs_for(_load(files), seed, out)
+    where = _backend(backend)
+    if not force:
+        todo = [job for job in todo if not result.current(job.path, job.scenario)]
+    _prepare(where)
+    workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
+    if workers > 1 and not where.exact:
+        raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
+    began = time.monotonic()
+    runner.run(todo, where, workers=workers, timeout=timeout, console=notes)
+    wall = time.monotonic() - began
+    for job in todo:
+        console.print(str(job.path), soft_wrap=True, highlight=False)
+    virtual = sum(job.scenario.duration for job in todo)
+    notes.print(f"{len(todo)} runs, {virtual:.0f} s of experiment in {wall:.0f} s")
+
+
+@app.command()
+def table(
+    files: Results,
+    flows: Annotated[bool, typer.Option(help="Also each run's flows.")] = False,
+) -> None:
+    """Print a table of result files, or of lists of summaries as docs/results has them.
+
+    Example: scripts/longfat table out/*.json
+    """
+    from longfat.show import report
+
+    results = _results(files)
+    printed = report.table(results)
+    # No number is cut: where the screen is too narrow for that, it breaks the lines.
+    printed.width = console.measure(printed, options=console.options.update(width=1000)).maximum
+    console.print(printed, crop=False)
+    if flows:
+        for one in results:
+            console.print(report.flow_table(one))
+
+
+@app.command()
+def plot(
+    files: Results,
+    out: Out = Path("out"),
+    event: Annotated[
+        str | None,
+        typer.Option(metavar="FIELD", help="Also events.svg: cwnd, and this field of events."),
+    ] = None,
+) -> None:
+    """Draw cwnd, goodput, RTT and queue over time, as SVG, from result files.
+
+    Example: scripts/longfat plot out/demo-*.json -o pictures
+    """
+    from longfat.show import report
+
+    results = _results(files)
+    for path in report.write_pictures(results, out, event=event):
+        console.print(str(path), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def page(
+    files: Results,
+    out: Annotated[Path, typer.Option("--out", "-o", help="The page to write.")],
+    title: Annotated[str, typer.Option(help="Its heading.")] = "longfat",
+) -> None:
+    """Write an HTML page with table and pictures from result files.
+
+    Example: scripts/longfat page out/*.json -o out/page.html
+    """
+    from longfat.show import report
+
+    results = _results(files)
+    command = "scripts/longfat page " + " ".join(path.name for path in files)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    out.write_text(report.page(results, title, command))
+    console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def summarise(files: Results, out: Out) -> None:
+    """Write result files without their samples, small enough to be committed.
+
+    Example: scripts/longfat summarise out/*.json -o docs/results
+    """
+    for path in files:
+        result.write(result.summarise(result.read(path)), out / path.name)
+        console.print(str(out / path.name), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def bench(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    backend: Annotated[
+        str,
+        typer.Option(help="uml or vm.", autocompletion=lambda: ["uml", "vm"]),
+    ] = "uml",
+    repeat: Annotated[int, typer.Option(help="How often.")] = 3,
+    profile: Annotated[
+        bool, typer.Option("--profile", help="Once, below perf: where the time of a packet goes.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
+) -> None:
+    """Say how fast the lab runs: virtual seconds and packets for each second of one core.
+
+    With --backend vm: how much of its rate the bottleneck holds in real time, and the
+    highest rate that it holds within 1 %.  With --profile: what the core does for a packet.
+
+    Example: scripts/longfat bench tests/scenarios/bench.toml
+    """
+    from longfat.measure import profile as profiles
+    from longfat.measure import speed
+
+    if not 1 <= repeat <= 100:
+        raise LabError(f"{repeat} times: valid is 1 to 100")
+    if backend not in ("uml", "vm"):
+        raise LabError(f"bench measures the backends uml and vm, not {backend!r}")
+
+    def say(text: str) -> None:
+        console.print(text, highlight=False, soft_wrap=True, markup=False)
+
+    if profile:
+        if backend != "uml":
+            raise LabError("--profile is of virtual time: --backend uml")
+        data = profiles.profile(scenarios.load(file), say)
+    elif backend == "uml":
+        data = speed.virtual(scenarios.load(file), repeat, notes, say)
+    else:
+        with notes.status("measuring in a virtual machine"):
+            data = speed.real(scenarios.load(file), repeat, say)
+        for flows, best in speed.highest(data["cases"]).items():
+            say(f"highest rate held with flows {flows}: {best / 1e6:g} Mbit/s")
+    if out:
+        speed.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def cost(
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
+    rounds: Annotated[int, typer.Option(help="Batches of each kind, for the median.")] = 51,
+) -> None:
+    """Say what an ACK costs in each congestion control: nanoseconds and instructions.
+
+    Takes five minutes.  Instructions need what the vm backend needs.  Needs the source tree.
+
+    Example: scripts/longfat cost
+    """
+    from longfat.measure import cost as costs
+
+    if not 1 <= rounds <= 1001:
+        raise LabError(f"{rounds} rounds: valid is 1 to 1001")
+    modules.tests_of("bench")
+    with notes.status("measuring what an ACK costs"), runner.terminable():
+        data = costs.measure(rounds, lambda text: notes.print(text, markup=False))
+    window, acked = costs.TYPICAL
+    console.print(f"an ACK for {acked} packets, window {window}; a loss, without ACKs")
+    _print_table(*costs.table(data, quartiles=False))
+    if out and not data["instructions"]:
+        raise LabError(f"{out} is not written: instructions were not counted, see above")
+    if out:
+        costs.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def stack(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML).")],
+    turns: Annotated[int, typer.Option(help="Turns of each algorithm, for the median.")] = 2,
+    counted: Annotated[
+        bool, typer.Option("--counted", help="Not in real time, which other work disturbs.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write all that was measured (JSON).")
+    ] = None,
+) -> None:
+    """Say what carrying data costs with each congestion control: sender, path and receiver.
+
+    Instructions for a byte and emulated seconds for a GB; needs what the vm backend needs.
+
+    Example: scripts/longfat stack tests/scenarios/stack.toml --counted
+    """
+    from longfat.measure import stack as stacks
+
+    if not 1 <= turns <= 100:
+        raise LabError(f"{turns} turns: valid is 1 to 100")
+    with notes.status("measuring what carrying data costs") as status:
+        data = stacks.measure(
+            scenarios.load(file),
+            turns,
+            lambda text: status.update(f"measuring: {text}"),
+            real=not counted,
+        )
+    _print_table(*stacks.table(data))
+    if out:
+        stacks.write(data, out)
+        console.print(str(out), soft_wrap=True, highlight=False)
+
+
+@app.command()
+def iperf3(
+    file: Annotated[Path, typer.Argument(help="Scenario file (TOML) with the path.")],
+    cc: Annotated[
+        str, typer.Option("--cc", "-C", help="Congestion control.", autocompletion=_algorithms)
+    ] = "ltcp",
+    seconds: Annotated[int, typer.Option("--time", "-t", min=1, help="Virtual seconds.")] = 3,
+    json: Annotated[bool, typer.Option(help="iperf3's JSON output.")] = False,
+) -> None:
+    """Run the real iperf3 over the path of a scenario, in virtual time.
+
+    Example: scripts/longfat iperf3 tests/scenarios/demo.toml -C ltcp
+    """
+    tools.need("iperf3")
+    one = scenarios.load(file)[0]
+    if cc not in modules.algorithms():
+        raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
+    flow = scenarios.Flow.model_construct(cc=cc, rtt=one.flow[0].rtt, access=one.flow[0].access)
+    update = {"flow": [flow], "udp": [], "short": [], "duration": float(seconds), "sample": 1.0}
+    one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
+    where = Uml()
+    _prepare(where)
+    made = make_plan(one, 1, prefix="lf", seeded=True)
+    if not json:
+        made.main = programs.script("lf-d", made.programs, text=True)
+    with runner.run_directory() as scratch, runner.terminable():
+        fill(scratch, made, one, where)
+        where.execute(
+            scratch,
+            one,
+            1,
+            timeout=600,
+        )
+        client, failed = scratch / f"client-{made.programs[0].ident}", scratch / "error"
+        print(client.read_text() if client.exists() else "", end="")
+        if failed.exists():
+            raise LabError(failed.read_text().strip())
+
+
+@app.command(context_settings={"ignore_unknown_options": True})
+def watch(
+    expression: Annotated[
+        list[str] | None, typer.Argument(metavar="[FILTER]...", help="A filter of ss(8).")
+    ] = None,
+    what: Annotated[
+        str, typer.Option("--field", "-f", help=f"What to draw: {', '.join(watching.FIELDS)}.")
+    ] = "cwnd",
+    interval: Annotated[float, typer.Option(help="Seconds from sample to sample.")] = 0.2,
+    seconds: Annotated[float, typer.Option("--time", "-t", help="Seconds (0: to the end).")] = 0,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write a picture (SVG) at the end.")
+    ] = None,
+) -> None:
+    """Draw the congestion window of running connections of this machine, as they run.
+
+    Ends with the last of them, or by Ctrl-C.  Needs no root.
+
+    Example: scripts/longfat watch dst 192.0.2.1 dport = :5201
+    """
+    if what not in watching.FIELDS:
+        raise LabError(f"no field {what!r}; valid: {', '.join(watching.FIELDS)}")
+    if interval < 0.01:
+        raise LabError(f"an interval of {interval:g} s: 0.01 s is the shortest")
+    if out and out.suffix != ".svg":
+        raise LabError(f"{out}: the picture is SVG, so the name must end in .svg")
+    lines = watching.collect(
+        watching.ask(expression or []),
+        what,
+        interval=interval,
+        seconds=seconds,
+        show=watching.painter(what),
+    )
+    if not sys.stdout.isatty():
+        print(watching.plot(lines, what, colour=False))
+    if out:
+        from longfat.show import report
+
+        drawn = [(line.label, line.t, line.y) for line in lines]
+        unit = watching.FIELDS[what]
+        report.write_svg(report.lines_picture(drawn, unit, "ss -tin"), out)
+        notes.print(f"wrote {out}", soft_wrap=True, highlight=False)
+
+
+SHELLS = ("bash", "zsh", "fish")
+
+
+@app.command()
+def completion(
+    shell: Annotated[str, typer.Argument(help=f"One of {', '.join(SHELLS)}.")],
+) -> None:
+    """Print what makes a shell complete this command's line.
+
+    Example: eval "$(scripts/longfat completion bash)"
+    """
+    if shell not in SHELLS:
+        raise LabError(f"no completion for {shell!r}; valid: {', '.join(SHELLS)}")
+    command = typer.main.get_command(app)
+    typer.completion.shell_complete(command, {}, "longfat", "_LONGFAT_COMPLETE", f"source_{shell}")
+
+
+@app.command()
+def check(
+    suites: Annotated[list[str] | None, typer.Argument(help="Suites (all of them).")] = None,
+) -> None:
+    """Run the test suites; `make check` calls this with the test tools in place.
+
+    Needs the source tree.
+
+    Example: LONGFAT_CHECK=1 scripts/longfat check unit lint
+    """
+    from longfat.check import suites as suite
+
+    with runner.terminable():
+        total = suite.run(suites or [], console)
+    print(
+        f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped",
+        flush=True,
+    )
+    if total.failed:
+        sys.exit(1)
+
+
+@app.command()
+def stress(
+    file: Annotated[Path, typer.Argument(help="What may be mixed (TOML).")],
+    minutes: Annotated[float, typer.Option(help="Wall minutes in which seeds are begun.")] = 0,
+    seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
+    runs: Annotated[int, typer.Option(help="Seeds at least.")] = 1,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    out: Out = Path("out"),
+    timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 1800,
+    sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = True,
+    smp: Annotated[
+        bool, typer.Option(help="In an emulator with two processors, in real time, for races.")
+    ] = False,
+) -> None:
+    """Connections that everything happens to, seed after seed; says what held at the end.
+
+    Example: scripts/longfat stress tests/stress/chaos.toml --minutes 30
+    """
+    mix = chaos.load(file)
+    if smp and not sanitizers:
+        raise LabError("--smp is a kernel with sanitizers of its own: leave out --no-sanitizers")
+    how = " --smp" if smp else "" if sanitizers else " --no-sanitizers"
+    where = Smp() if smp else Uml(kernel.SANITIZERS if sanitizers else kernel.LAB)
+    _prepare(where)
+    begun = time.monotonic()
+    with runner.terminable():
+        total, failed = chaos.many(
+            mix,
+            where,
+            first=seed,
+            runs=runs,
+            seconds=60 * minutes,
+            workers=jobs or max(1, len(os.sched_getaffinity(0)) // where.processors),
+            out=out,
+            timeout=timeout,
+            say=lambda text: console.print(text, highlight=False, soft_wrap=True, markup=False),
+        )
+    for key, value in total.items():
+        console.print(f"{key.replace('_', ' ')}: {value}", highlight=False)
+    if never := chaos.idle(total):
+        console.print(f"did not happen: {', '.join(never)}", highlight=False)
+    of = {
+        "kernel": where.name,
+        "first": seed,
+        "wall_s": round(time.monotonic() - begun),
+        "failed": failed,
+        "sources": modules.source_hashes(modules.owners()),
+    }
+    out.mkdir(parents=True, exist_ok=True)
+    (out / f"stress-{where.name}.json").write_text(json.dumps(of | {"total": total}) + "\n")
+    if failed:
+        raise LabError(
+            f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "
+            f"one again: scripts/longfat stress {file}{how} --seed {failed[0]}"
+        )
+
+
+@app.command()
+def kunit(
+    sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = False,
+) -> None:
+    """Run the KUnit suites on the virtual-time kernel; prints their KTAP.
+
+    Needs the source tree.
+
+    Example: scripts/longfat kunit
+    """
+    what = kernel.SANITIZERS if sanitizers else kernel.LAB
+    where = Uml(what)
+    modules.tests_of("kunit")
+    _prepare(where)
+    with runner.run_directory() as scratch, runner.terminable():
+        for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):
+            shutil.copy(module, scratch)
+        (scratch / "run.sh").write_text(
+            'for module in "$1"/*.ko; do\n'
+            'insmod "$module" || echo "not ok - insmod $module" >/dev/kmsg\n'
+            "done\n"
+        )
+        status = where.boot_alone(
+            scratch, megabytes=1024, timeout=600, arguments=("kunit.enable=1",)
+        )
+        log = scratch / "dmesg"
+        text = log.read_text() if log.exists() else (scratch / "console").read_text()
+    lines = [re.sub(r"^\[[^]]*\] ", "", line) for line in text.splitlines()]
+    print("\n".join(lines))
+    if status or any(result.SPLAT.search(line) for line in lines):
+        raise LabError("the kernel complained during the KUnit suites, see above")
+
+
+@app.command()
+def build() -> None:
+    """Build the virtual-time kernel and the modules, if the cache lacks them.
+
+    Example: scripts/longfat build
+    """
+    where = Uml()
+    _prepare(where)
+    version = (kernel.build() / "version").read_text().strip()
+    console.print(f"kernel {version} and modules are in {cache.directory()}")
+
+
+@app.command()
+def clean() -> None:
+    """Remove the cache: kernels, modules, chroots (the next run builds them again).
+
+    Example: scripts/longfat clean
+    """
+    from longfat.machines import suite
+
+    suite.remove()
+    cache.remove(cache.directory())
+
+
+def main() -> None:
+    """Entry point: errors for people on one screen, exit status 1, 130 after Ctrl-C."""
+    try:
+        # The shells' completion calls us again, and reads what we print: typer's classes
+        # for that come with its options, which we do not take.
+        typer.completion.get_completion_inspect_parameters()
+        status = app(prog_name="longfat", standalone_mode=False)
+        # typer swallows Ctrl-C and returns what its status would be.
+        if status == 130:
+            raise KeyboardInterrupt
+    except (KeyboardInterrupt, process.Cancelled):
+        notes.print("interrupted; everything that was started has been ended")
+        sys.exit(130)
+    except LabError as error:
+        notes.print(f"longfat: {error}", markup=False, highlight=False, soft_wrap=True)
+        sys.exit(1)
+    except typer.Abort:
+        sys.exit(130)
+    except OSError as error:
+        if error.errno not in errors.UNWRITABLE:
+            raise
+        notes.print(
+            f"longfat: {error.filename2 or error.filename or 'a file'}: {error.strerror} "
+            f"(results go to --out, temporary files to {tempfile.gettempdir()}, or TMPDIR if "
+            f"it is set, and what is kept to {cache.directory()}, or below XDG_CACHE_HOME)",
+            markup=False,
+            highlight=False,
+            soft_wrap=True,
+        )
+        sys.exit(1)
+    except Exception as error:
+        # A wrong command line, reported by the parser with how it should be.
+        if hasattr(error, "show"):
+            error.show()
+            sys.exit(getattr(error, "exit_code", 2))
+        raise

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Programs that end with everything that they started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
+
+import psutil
+
+from longfat.core.errors import LabError
+
+
+class Cancelled(LabError):
+    """The run was ended from outside."""
+
+
+# What is not set: of a run that nobody ends from outside.
+NEVER = threading.Event()
+
+
+def _ended(process: psutil.Process) -> bool:
+    """It is gone, or waits for a parent to take notice, which may never come."""
+    try:
+        return bool(process.status() == psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return True
+
+
+def kill_tree(pid: int) -> None:
+    """Kill a process that leads a session, its descendants, and what was left in its
+    process group by descendants that have ended; wait until they are gone.
+    """
+    family: dict[int, psutil.Process] = {}
+    try:
+        parent = psutil.Process(pid)
+        while True:
+            # What is stopped starts no other: go on until nothing new is found.
+            found = [parent, *parent.children(recursive=True)]
+            new = [process for process in found if process.pid not in family]
+            if not new:
+                break
+            for process in new:
+                family[process.pid] = process
+                with suppress(psutil.Error):
+                    process.suspend()
+    except psutil.NoSuchProcess:
+        pass
+    for process in psutil.process_iter():
+        with suppress(OSError):
+            if os.getpgid(process.pid) == pid:
+                family.setdefault(process.pid, process)
+    with suppress(OSError):
+        os.killpg(pid, signal.SIGKILL)
+    for process in family.values():
+        with suppress(psutil.Error):
+            process.kill()
+    end = time.monotonic() + 10
+    while time.monotonic() < end and not all(map(_ended, family.values())):
+        time.sleep(0.01)
+
+
+# Reads the number of a process group, and then nothing until the lab closes the other end
+# of its input: that is, until the lab was killed, for a lab that ends kills this first.
+# Then it ends the group, which has $1 seconds to undo what it did.
+_GUARD = """
+read -r group && ! read -r _ || exit 1
+i=$(($1 * 10))
+[ "$i" = 0 ] || kill -TERM -"$group"
+while [ "$i" -gt 0 ] && kill -0 -"$group"; do
+    sleep 0.1
+    i=$((i - 1))
+done
+kill -KILL -"$group"
+"""
+
+
+def _end(process: subprocess.Popen[Any], grace: int) -> None:
+    """Ask a command to end, and give it `grace` seconds; end what it leaves then.
+
+    Only its own group is asked: what it started in sessions of their own has guards, which
+    must live to see that it is gone.
+    """
+    family: list[psutil.Process] = []
+    with suppress(psutil.Error):
+        family = psutil.Process(process.pid).children(recursive=True)
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGTERM)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(timeout=grace)
+    _, left = psutil.wait_procs(family, timeout=grace)
+    for each in left:
+        with suppress(psutil.Error):
+            each.kill()
+
+
+@contextmanager
+def started(
+    command: list[str], *, grace: int = 0, **options: Any
+) -> Iterator[subprocess.Popen[Any]]:
+    """`command`, leading a session of its own; `options` are Popen's.
+
+    When the block is left, and when the lab is killed in it, the command is ended with all
+    that it started.  With `grace`, its process group gets SIGTERM first, and that many
+    seconds to undo what it did.
+    """
+    guard = subprocess.Popen(
+        ["sh", "-c", _GUARD, "longfat-guard", str(grace)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert guard.stdin
+    try:
+        process = subprocess.Popen(command, start_new_session=True, **options)
+        try:
+            guard.stdin.write(b"%d\n" % process.pid)
+            guard.stdin.flush()
+            yield process
+        finally:
+            if grace and process.poll() is None:
+                _end(process, grace)
+            kill_tree(process.pid)
+            process.wait()
+    finally:
+        guard.kill()
+        guard.wait()
+        guard.stdin.close()
+
+
+def call(
+    command: list[str], *, output: IO[bytes] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run `command` to its end; its output, both streams, goes to the file or to stdout of
+    the result."""
+    with started(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output or subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        **options,
+    ) as process:
+        said, _ = process.communicate()
+    return subprocess.CompletedProcess(command, process.returncode, said or "")
+
+
+def run(
+    command: list[str],
+    *,
+    output: Path,
+    timeout: float,
+    cancel: threading.Event = NEVER,
+    tick: Callable[[], None] = lambda: None,
+    env: dict[str, str] | None = None,
+    cwd: Path | None = None,
+    grace: int = 0,
+) -> int:
+    """Run `command` with its output in a file; its exit status.
+
+    `tick` is called about five times a second.  When `cancel` is set or after
+    `timeout` seconds the command is killed with all that it started, and
+    Cancelled or LabError is raised.  `grace` is as in `started`.
+    """
+    with (
+        output.open("wb") as out,
+        started(
+            command,
+            grace=grace,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            env=env,
+            cwd=cwd,
+        ) as process,
+    ):
+        began = time.monotonic()
+        while True:
+            try:
+                return int(process.wait(timeout=0.2))
+            except subprocess.TimeoutExpired:
+                tick()
+            if cancel.is_set():
+                raise Cancelled("cancelled")
+            if time.monotonic() - began > timeout:
+                raise LabError(
+                    f"no end after {timeout:.0f} s of wall time, given up (--timeout allows more)"
+                )

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The catalogue, tests/published/figures.toml: which figures there are, checked."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from typing import Self
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from longfat.build.modules import ROOT
+from longfat.core.errors import LabError
+from longfat.pages.docs import PUBLISHED
+from longfat.run.backends import BACKENDS
+
+CATALOGUE = PUBLISHED / "figures.toml"
+# The kernel's own, which stand beside the figures that compare.
+PEERS = tuple("reno cubic bic htcp highspeed scalable illinois yeah westwood bbr".split())
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Criterion(_Strict):
+    """What is to hold of the numbers of a figure; they are named as its module does, `*` stands
+    for anything."""
+
+    says: str
+    of: list[str] = []
+    within: float | None = None  # ours / paper - 1, at most that far from 0
+    least: float | None = None
+    most: float | None = None
+    order: list[str] = []  # each more than the next
+    by: float = 1.0  # ... that many times
+    main: bool = True  # the claim itself; else a detail of it
+    peers: bool = False  # with numbers of the kernel's own: not decided without all of their runs
+    why: str = ""  # it does not hold
+
+    @model_validator(mode="after")
+    def _one_form(self) -> Self:
+        forms = [self.within is not None, bool(self.order)]
+        forms.append(self.least is not None or self.most is not None)
+        if sum(forms) != 1 or bool(self.of) == bool(self.order):
+            raise ValueError("a criterion is `of` with within, least or most, or `order`")
+        return self
+
+
+class Paper(_Strict):
+    """One of the five."""
+
+    title: str
+    page: str
+
+
+class Figure(_Strict):
+    """One figure or table of a paper, or several of the same runs."""
+
+    id: str
+    paper: str
+    number: str
+    claim: str
+    topology: str
+    draw: str  # function of the paper's module
+    scenarios: list[str] = []  # without .toml; none if it is arithmetic
+    peers: list[str] = []
+    no_peers: str = ""  # why there are none
+    beside: str = ""  # its runs are to be there from this backend, too
+    differs: str = ""  # of the experiment, whatever comes out
+    reference: str = "paper"  # what numbers stand beside: "equation", "real time"
+    ours: bool = False  # the claim is ours, and not the paper's
+    criterion: list[Criterion]
+
+    @property
+    def suffix(self) -> str:
+        """What is behind the names of its runs on the backend beside, and of their file."""
+        return f"-{self.beside}"
+
+    @model_validator(mode="after")
+    def _peers(self) -> Self:
+        if bool(self.peers) == bool(self.no_peers):
+            raise ValueError(f"{self.id}: peers, or no_peers and why")
+        if self.beside and self.beside not in BACKENDS:
+            raise ValueError(f"{self.id}: beside is one of {', '.join(BACKENDS)}")
+        return self
+
+
+class Catalogue(_Strict):
+    """All of it, in the order of the report."""
+
+    paper: dict[str, Paper]
+    figure: list[Figure]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        ids = [figure.id for figure in self.figure]
+        if len(set(ids)) != len(ids):
+            raise ValueError("two figures have the same id")
+        for figure in self.figure:
+            if figure.paper not in self.paper:
+                raise ValueError(f"{figure.id}: no paper {figure.paper!r}")
+            for name in (*figure.scenarios, *figure.peers):
+                if not (ROOT / f"tests/scenarios/{name}.toml").exists():
+                    raise ValueError(f"{figure.id}: there is no tests/scenarios/{name}.toml")
+        return self
+
+
+@cache
+def load() -> Catalogue:
+    """The catalogue; LabError if it is not one."""
+    try:
+        return Catalogue.model_validate(tomllib.loads(CATALOGUE.read_text()))
+    except (tomllib.TOMLDecodeError, ValidationError) as error:
+        raise LabError(f"{CATALOGUE}: {error}") from error
+
+
+def choose(ids: list[str]) -> list[Figure]:
+    """The figures of these ids, all of them if there are none."""
+    figures = load().figure
+    unknown = set(ids) - {figure.id for figure in figures}
+    if unknown:
+        valid = ", ".join(figure.id for figure in figures)
+        raise LabError(f"no figure {', '.join(sorted(unknown))}; valid: {valid}")
+    return [figure for figure in figures if not ids or figure.id in ids]

@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What the pages of docs/ show, made from committed results: a module for each page.
+
+    scripts/longfat python -m longfat.pages.docs pages
+    scripts/longfat python -m longfat.pages.docs keep PAGE NAME DIRECTORY
+
+`pages` renews the generated parts of the pages.  A page marks each with
+`<!-- begin NAME -->` and `<!-- end NAME -->`; PARTS in its module says what makes it.
+`keep` writes docs/results/NAME.json: the summaries of the results in DIRECTORY of the scenario
+file NAME, one in a line, each with what `observe` of the page's module finds in all of it.
+Published values are tests/published/*.toml.  `make results` does all of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from itertools import pairwise, zip_longest
+from typing import Any, TypeVar
+
+from matplotlib import pyplot
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullFormatter, StrMethodFormatter
+
+from longfat.build.modules import ROOT, source_hashes
+from longfat.run.result import Json
+from longfat.run.scenario import payload
+from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
+
+DOCS = ROOT / "docs"
+RESULTS = DOCS / "results"
+PUBLISHED = ROOT / "tests" / "published"
+
+Key = TypeVar("Key")
+
+
+def markdown(headings: list[str], rows: list[list[str]]) -> str:
+    """A Markdown table, first column left, the others right."""
+    headings = [heading.replace("\n", " ") for heading in headings]
+    rule = ["---"] + ["---:"] * (len(headings) - 1)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
+
+
+def logarithmic(axes: Axes, which: str = "x") -> None:
+    """A logarithmic axis ("x" or "y") with plain numbers on it: matplotlib's own are TeX, which
+    lab.report turned off, as a $ is one."""
+    getattr(axes, f"set_{which}scale")("log")
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def save(figure: object, name: str) -> None:
+    path = DOCS / "img" / name
+    path.parent.mkdir(exist_ok=True)
+    figure.savefig(path, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
+    # Trailing blanks of the SVG writer would fail `git diff --check`.
+    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
+    pyplot.close(figure)  # type: ignore[arg-type]
+
+
+READ: set[str] = set()  # the names that kept() was asked for, for one page
+
+
+def kept(name: str) -> list[Json]:
+    """The summaries of docs/results/NAME.json."""
+    found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    READ.add(name)
+    return found
+
+
+def confirmations() -> dict[str, Json]:
+    """Scenario -> which runs of it gave, with which sources, exactly what they had given with
+    which others: docs/results/confirmed.json, which `python -m longfat.pages confirm` writes."""
+    path = RESULTS / "confirmed.json"
+    found = json.loads(path.read_text()) if path.exists() else []
+    return {entry["scenario"]: entry for entry in found}
+
+
+def gave_the_same(entry: Json | None, was: Json, now: Json) -> bool:
+    """Whether that is said of these sources and those."""
+    return bool(entry and (entry["was"], entry["now"]) == (was, now))
+
+
+def _of_sources(run: Json, again: dict[str, Json]) -> str:
+    """Which sources of our modules a run is of: "present", "again" (earlier ones, and a run that
+    was made again gave exactly the same) or "earlier"."""
+    modules = run.get("modules")
+    if isinstance(modules, dict):
+        now = source_hashes(modules)
+        if modules == now:
+            return "present"
+        name = run["scenario"].get("name", "") if "scenario" in run else ""
+        if gave_the_same(again.get(name), modules, now):
+            return "again"
+    return "earlier"
+
+
+def sources() -> str:
+    """The part of a page that says which sources of the modules its results are of: those that
+    the parts before it have read."""
+    again = confirmations()
+    found: dict[str, list[str]] = {}
+    for name in sorted(READ):
+        kinds = {_of_sources(run, again) for run in kept(name)}
+        worst = next(kind for kind in ("earlier", "again", "present") if kind in kinds)
+        found.setdefault(worst, []).append(f"[{name}](results/{name}.json)")
+    if set(found) <= {"present"}:
+        return "All results of this page are of the present sources of the modules."
+    said = []
+    if "again" in found:
+        said.append(
+            "Of earlier sources, of which runs were made again with the present ones and gave "
+            f"exactly the same ([report.md](report.md#verdicts)): {', '.join(found['again'])}."
+        )
+    if "earlier" in found:
+        said.append(f"Of earlier sources, not made again: {', '.join(found['earlier'])}.")
+    if "present" in found:
+        said.append("All others are of the present ones.")
+    return "\n".join(said)
+
+
+# Student's t, two-sided 95 %, for 1, 2, ... 19 degrees of freedom.
+T95: tuple[float, ...] = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.2281)
+T95 += (2.2010, 2.1788, 2.1604, 2.1448, 2.1314, 2.1199, 2.1098, 2.1009, 2.0930)
+
+
+def interval(values: list[float]) -> tuple[float, float]:
+    """(mean, half of its 95 % interval) of 2 to 20 values; (value, 0) of one."""
+    n, mean = len(values), sum(values) / len(values)
+    if n == 1:
+        return mean, 0.0
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return mean, T95[n - 2] * (variance / n) ** 0.5
+
+
+def plus(values: list[float], digits: int) -> str:
+    """interval() as a table shows it."""
+    middle, half = interval(values)
+    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+
+
+def grouped(name: str, key: Callable[[Json], Key]) -> dict[Key, list[Json]]:
+    """The runs of docs/results/NAME.json by what `key` says of each, in the order of the file."""
+    found: dict[Key, list[Json]] = {}
+    for run in kept(name):
+        found.setdefault(key(run), []).append(run)
+    return found
+
+
+def by_case(name: str) -> dict[str, list[Json]]:
+    """The runs of docs/results/NAME.json by case, or all of them as ''."""
+    return grouped(name, lambda run: str(run["scenario"]["case_name"] or ""))
+
+
+def bdp_of(run: Json) -> float:
+    """The bandwidth-delay product of the first flow of a run, packets."""
+    link = run["scenario"]["link"]
+    return float(link["rate"] * run["flows"][0]["base_rtt_ms"] / 1e3 / 8 / link["mtu"])
+
+
+def mss_of(run: Json) -> int:
+    """TCP payload bytes per full packet, Scenario.mss of a run."""
+    one = run["scenario"]
+    return payload(one["link"]["mtu"], timestamps=one["host"]["timestamps"])
+
+
+POINTS = 600  # of a picture over time
+
+
+def series(run: Json, flow: int, column: str) -> Json:
+    """What a picture over time needs of a flow's first connection: every so manieth sample."""
+    one = run["flows"][flow]["connections"][0]
+    step = max(1, len(one["t"]) // POINTS)
+    return {"t": [round(t, 2) for t in one["t"][::step]], column: one[column][::step]}
+
+
+def rates(run: Json, seconds: float, flows: int | None = None) -> list[list[float]]:
+    """Mbit/s of each flow, or of the first `flows`, in each `seconds` of the run, all of its
+    connections together."""
+    step = round(seconds / float(run["scenario"]["sample"]))
+    found = []
+    for flow in run["flows"][:flows]:
+        total: list[float] = []
+        for one in flow["connections"]:
+            # A flow that starts late has no samples before that.
+            missing = round(one["t"][0] / float(run["scenario"]["sample"])) if one["t"] else 0
+            counts = [0] * missing + one["received"]
+            gains = [b - a for a, b in pairwise(counts[::step])]
+            total = [a + b for a, b in zip_longest(total, gains, fillvalue=0)]
+        found.append([round(gained * 8e-6 / seconds, 2) for gained in total])
+    return found
+
+
+OPEN, DISORDER = 0, 1  # tcpi_ca_state
+
+
+def loss_events(run: Json, connection: Json) -> int:
+    """How often a connection began to recover, in the measured time."""
+    columns = zip(connection["t"], connection["state"], strict=True)
+    calm = [state <= DISORDER for t, state in columns if t >= run["scenario"]["warmup"]]
+    return sum(before and not now for before, now in pairwise(calm))
+
+
+def avoidance(cwnd: int, ssthresh: int | None, state: int) -> bool:
+    """Whether a sample was taken in congestion avoidance."""
+    return ssthresh is not None and cwnd >= ssthresh and state <= DISORDER

@@ -1,0 +1,485 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/composite.md.  What is observed in a run is what the tests look at too."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import pairwise
+from statistics import mean, pstdev
+
+from matplotlib import pyplot
+
+from longfat.core.errors import LabError
+from longfat.pages.docs import (
+    PUBLISHED,
+    by_case,
+    grouped,
+    interval,
+    loss_events,
+    markdown,
+    mss_of,
+    plus,
+    rates,
+    save,
+    sources,
+)
+from longfat.run.result import Json
+
+PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
+
+WINDOW = 0.5  # seconds over which throughput is averaged
+
+
+def per_window(run: Json, connections: list[Json], counter: str) -> list[int]:
+    """What a counter of these together gained in each WINDOW, from the warm-up on."""
+    times = connections[0]["t"]
+    step = max(1, round(WINDOW / float(run["scenario"]["sample"])))
+    first = next(i for i, t in enumerate(times) if t >= run["scenario"]["warmup"])
+    shortest = min(len(one["t"]) for one in connections)
+    total = [sum(one[counter][i] for one in connections) for i in range(shortest)]
+    return [b - a for a, b in pairwise(total[first::step])]
+
+
+def variation(values: list[int]) -> float:
+    """Coefficient of variation."""
+    return pstdev(values) / mean(values)
+
+
+def streams(run: Json) -> int:
+    """N of the first entry: of its name, of the parameter, or of its parallel connections."""
+    flow = run["scenario"]["flow"][0]
+    cc = str(flow["cc"])
+    if cc.startswith("composite-"):
+        return int(cc.removeprefix("composite-"))
+    if cc == "composite":
+        return int(run["scenario"]["module"].get("composite", {}).get("streams", 8))
+    return int(flow["parallel"])
+
+
+def steps(run: Json, connection: Json) -> list[float]:
+    """How long what arrived in order stood still before each of its advances, measured time,
+    in round trips as the sender saw them then."""
+    found = []
+    columns = zip(connection["t"], connection["received"], connection["rtt_us"], strict=True)
+    since, before, rtt_us = next(columns)
+    for t, received, now in columns:
+        if received > before:
+            if t > run["scenario"]["warmup"] and rtt_us:
+                found.append((t - since) / (rtt_us / 1e6))
+            since, before, rtt_us = t, received, now
+    return found
+
+
+def longest_step(run: Json, connection: Json) -> float:
+    """The longest of them; the measured time, in round trips of the path, if nothing arrived in
+    it, as may be in a short run."""
+    measured = run["scenario"]["duration"] - run["scenario"]["warmup"]
+    path: float = run["flows"][0]["base_rtt_ms"] / 1e3
+    return max(steps(run, connection), default=measured / path)
+
+
+SHOWN = (20.0, 25.0)  # seconds of the run whose sequence is shown
+
+
+def sequence(run: Json, connection: Json) -> Json:
+    """What the sender knows to have arrived (SACK says so, too), and what the receiver has in
+    order, in packets, at each sample of SHOWN."""
+    mss = mss_of(run)
+    begin, end = SHOWN
+    columns = zip(connection["t"], connection["delivered"], connection["received"], strict=True)
+    inside = [(arrived, got // mss) for t, arrived, got in columns if begin <= t < end]
+    first = inside[0][1] if inside else 0
+    return {
+        "arrived": [arrived - first for arrived, _ in inside],
+        "in_order": [got - first for _, got in inside],
+    }
+
+
+def windows(run: Json, connection: Json) -> Json:
+    """The congestion window at each full second of the measured time, and loss events."""
+    columns = zip(connection["t"], connection["cwnd"], strict=True)
+    measured = [cwnd for t, cwnd in columns if t >= run["scenario"]["warmup"]]
+    step = max(1, round(1 / float(run["scenario"]["sample"])))
+    return {"each_second": measured[::step], "losses": loss_events(run, connection)}
+
+
+def observe(run: Json) -> Json:
+    """Of a flow of limited size: how long it took.  Of another: how its throughput varies and
+    peaks; throughput is what arrives, `in_order` what the application gets.  If it is alone, its
+    windows.  If not, its share and what is due to it, and of those beside it, each for itself; if
+    samples show steps, these, and of the first seed throughput and sequence over time, of it and
+    of one beside it."""
+    first, *beside = run["flows"]
+    connections, n = first["connections"], streams(run)
+    found: Json = {"streams": n}
+    if run["scenario"]["flow"][0]["bytes"]:
+        if first["completion_s"] is None:
+            raise LabError(f"{run['scenario']['name']}: ended before all was transferred")
+        return found | {"completion_s": round(first["completion_s"], 6)}
+    arrived = per_window(run, connections, "delivered")
+    found["variation"] = round(variation(arrived), 5)
+    found["peak"] = round(max(arrived) / mean(arrived), 4)
+    found["in_order"] = round(variation(per_window(run, connections, "received")), 5)
+    if not beside:
+        return found | {"windows": windows(run, connections[0])}
+    total = sum(flow["goodput_bps"] for flow in run["flows"])
+    found["share"] = round(first["goodput_bps"] / total, 5)
+    found["due"] = round(n / (n + len(beside)), 5)
+    others = [per_window(run, flow["connections"], "delivered") for flow in beside]
+    found["variation_beside"] = round(mean(variation(one) for one in others), 5)
+    # Samples must be closer than a round trip to show steps of it.
+    if 4 * run["scenario"]["sample"] <= first["base_rtt_ms"] / 1e3:
+        found["step"] = round(max(longest_step(run, one) for one in connections), 3)
+        rest = [longest_step(run, flow["connections"][0]) for flow in beside]
+        found["step_beside"] = round(max(rest), 3)
+        if run["seed"] == run["scenario"]["seeds"][0]:  # the one that is drawn
+            shown = run["flows"][:2]
+            found["mbps"] = rates(run, WINDOW, flows=2)
+            found["sequence"] = [sequence(run, flow["connections"][0]) for flow in shown]
+    return found
+
+
+# --- the tables and pictures, from docs/results
+
+COUNTS = (8, 16, 32, 64)
+Runs = dict[tuple[str, str, int], list[Json]]
+
+
+def _column(runs: list[Json], what: str, scale: float = 1.0) -> list[float]:
+    return [scale * run["observed"][what] for run in runs]
+
+
+def _buffer(run: Json) -> str:
+    amount, unit = run["scenario"]["link"]["buffer"]
+    return f"{amount:g} packets" if unit == "p" else f"{amount:g} BDP"
+
+
+def shares(name: str) -> Runs:
+    """(congestion control beside, buffer, N) -> runs."""
+    return grouped(
+        name, lambda run: (run["flows"][1]["cc"], _buffer(run), run["observed"]["streams"])
+    )
+
+
+def _share_table(runs: Runs, *more: list[str]) -> str:
+    """A row for each sender beside it and each buffer; first what is due, then `more`."""
+    due = [f"{100 * n / (n + 16):.1f}" for n in COUNTS]
+    rows = [["due", "", *due], *more]
+    for cc, buffer in dict.fromkeys(key[:2] for key in runs):
+        cells = [runs.get((cc, buffer, n)) for n in COUNTS]
+        rows.append([cc, buffer, *(plus(_column(c, "share", 100), 1) if c else "" for c in cells)])
+    return markdown(["beside 16", "buffer", *(f"N = {n}" for n in COUNTS)], rows)
+
+
+def share_10m() -> str:
+    """Hypothesis 1 on the thesis's network."""
+    ratio = [PUBLIC["ratio"][str(n)] for n in COUNTS]
+    thesis = ["thesis, in words", "", *(f"about {100 * r / (1 + r):.0f}" for r in ratio)]
+    return _share_table(shares("composite-share-10m"), thesis)
+
+
+def share_100m() -> str:
+    """... at 100 Mbit/s."""
+    return _share_table(shares("composite-share-100m"))
+
+
+def share_1g() -> str:
+    """... at 1 Gbit/s."""
+    return _share_table(shares("composite-share-1g"))
+
+
+def share_1g_1500() -> str:
+    """... with packets of 1500 bytes."""
+    return _share_table(shares("composite-share-1g-1500"))
+
+
+def share_connections() -> str:
+    """A composite and N Reno connections beside Cubic senders."""
+    rows = []
+    theirs = shares("composite-share-connections")
+    for name, rate in (("10m", "10 Mbit/s"), ("100m", "100 Mbit/s")):
+        ours = shares(f"composite-share-{name}")
+        for cc, buffer in dict.fromkeys(key[:2] for key in theirs if key in ours):
+            for who, runs in (("composite", ours), ("N Reno connections", theirs)):
+                cells = [plus(_column(runs[cc, buffer, n], "share", 100), 1) for n in COUNTS]
+                rows.append([rate, buffer, who, *cells])
+    return markdown(["", "buffer", "beside 16 Cubic", *(f"N = {n}" for n in COUNTS)], rows)
+
+
+def _rate(run: Json) -> str:
+    return f"{run['scenario']['link']['rate'] / 1e6:.0f} Mbit/s"
+
+
+def paced() -> dict[tuple[str, int, int], list[Json]]:
+    """(link, pacing, N) -> runs."""
+    return grouped(
+        "composite-pacing",
+        lambda run: (
+            _rate(run),
+            run["scenario"]["module"]["composite"]["pacing"],
+            run["observed"]["streams"],
+        ),
+    )
+
+
+def pacing() -> str:
+    """Shares by the parameter pacing."""
+    groups = paced()
+    counts = sorted({n for _, _, n in groups})
+    rows = [["due", "", *(f"{100 * n / (n + 16):.1f}" for n in counts)]]
+    for rate, above in dict.fromkeys(key[:2] for key in groups):
+        cells = [plus(_column(groups[rate, above, n], "share", 100), 1) for n in counts]
+        rows.append([rate, str(above), *cells])
+    return markdown(["", "pacing", *(f"N = {n}" for n in counts)], rows)
+
+
+def share() -> str:
+    """Shares of all networks over N."""
+    names = {"10 Mbit/s": "10m", "100 Mbit/s": "100m", "1 Gbit/s": "1g"}
+    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
+    line = range(1, 81)
+    axes.plot(line, [100 * n / (n + 16) for n in line], color="0.6", lw=1, label="N / (N + 16)")
+    for color, (label, name) in enumerate(names.items()):
+        found = shares(f"composite-share-{name}")
+        for cc, buffer in dict.fromkeys(key[:2] for key in found):
+            points = {n: found[cc, buffer, n] for n in COUNTS if (cc, buffer, n) in found}
+            spread = [interval(_column(runs, "share", 100)) for runs in points.values()]
+            axes.errorbar(
+                list(points),
+                [middle for middle, _ in spread],
+                [half for _, half in spread],
+                color=f"C{color}",
+                marker="s" if buffer == "0.25 BDP" else "o",
+                mfc=f"C{color}" if cc == "reno" else "white",
+                ls="",
+                ms=5,
+                label=f"{label}, {buffer}, {cc}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(COUNTS, [str(n) for n in COUNTS])
+    axes.set_xlim(6, 80)
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("N")
+    axes.set_ylabel("share beside 16 senders, %")
+    axes.legend(fontsize="x-small", loc="lower right")
+    axes.grid(alpha=0.3)
+    save(figure, "composite-share.svg")
+    return "![share over N](img/composite-share.svg)"
+
+
+SMOOTH = {"composite-smooth": "10 Mbit/s", "composite-smooth-100m": "100 Mbit/s"}
+
+
+def _pairs(name: str) -> dict[int, tuple[list[Json], list[Json]]]:
+    """N -> (runs of a composite, runs of N connections)."""
+    found = by_case(name)
+    counts = [int(case.split("-")[1]) for case in found if case.startswith("parallel-")]
+    return {n: (found[f"composite-{n}"], found[f"parallel-{n}"]) for n in counts}
+
+
+def _smooth(name: str) -> str:
+    rows = []
+    for n, (ours, theirs) in _pairs(name).items():
+        here, there = mean(_column(ours, "variation")), mean(_column(theirs, "variation"))
+        beside = mean(_column(ours, "variation_beside"))
+        rows.append(
+            [
+                str(n),
+                plus(_column(ours, "variation"), 3),
+                plus(_column(theirs, "variation"), 3),
+                f"{here / there:.2f}",
+                plus(_column(ours, "variation_beside"), 3),
+                f"{here / beside:.2f}",
+                f"{max(_column(ours, 'peak')):.2f}",
+                plus(_column(ours, "in_order"), 3),
+                plus(_column(theirs, "in_order"), 3),
+            ]
+        )
+    headings = ["N", "composite", "N connections", "ratio", "a Reno beside it", "ratio"]
+    headings += ["composite, highest over mean", "in order: composite", "N connections"]
+    return markdown(headings, rows)
+
+
+def smooth_10m() -> str:
+    """Hypothesis 2 on the thesis's network."""
+    return _smooth("composite-smooth")
+
+
+def smooth_100m() -> str:
+    """... at 100 Mbit/s."""
+    return _smooth("composite-smooth-100m")
+
+
+def seeds() -> list[tuple[str, list[float], list[float]]]:
+    """(seeds, variations of a composite, of N connections), 100 Mbit/s, N = 8."""
+    five = _pairs("composite-smooth-100m")[8]
+    more = _pairs("composite-smooth-seeds")[8]
+    both = tuple(a + b for a, b in zip(five, more, strict=True))
+    found = []
+    for runs in (five, more, both):
+        ours, theirs = (_column(one, "variation") for one in runs)
+        numbers = sorted(run["seed"] for run in runs[0])
+        found.append((f"{numbers[0]} to {numbers[-1]}", ours, theirs))
+    return found
+
+
+def smooth_seeds() -> str:
+    """... with more seeds where five do not tell."""
+    rows = [
+        [which, plus(ours, 3), plus(theirs, 3), f"{mean(ours) / mean(theirs):.2f}"]
+        for which, ours, theirs in seeds()
+    ]
+    return markdown(["seeds", "composite", "N connections", "ratio"], rows)
+
+
+def smooth() -> str:
+    """Variation of throughput over N."""
+    figure, places = pyplot.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+    for axes, (name, title) in zip(places, SMOOTH.items(), strict=True):
+        pairs = _pairs(name)
+        lines = {
+            "composite": ([runs for runs, _ in pairs.values()], "variation", "C0o-"),
+            "N connections": ([runs for _, runs in pairs.values()], "variation", "C1s-"),
+            "a Reno beside it": ([r for r, _ in pairs.values()], "variation_beside", "C2^--"),
+        }
+        for label, (columns, what, style) in lines.items():
+            spread = [interval(_column(runs, what)) for runs in columns]
+            values, halves = zip(*spread, strict=True)
+            axes.errorbar(list(pairs), values, halves, fmt=style, ms=4, lw=1, label=label)
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(list(pairs), [str(n) for n in pairs])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("N")
+        axes.set_title(title, fontsize="medium")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel(f"coefficient of variation, {WINDOW:g} s")
+    places[0].legend(fontsize="small")
+    save(figure, "composite-smooth.svg")
+    return "![variation of throughput over N](img/composite-smooth.svg)"
+
+
+def parallel() -> str:
+    """A composite in the place of N connections, beside 16 senders."""
+    rows = []
+    for name, rate in SMOOTH.items():
+        for n, (ours, theirs) in _pairs(name).items():
+            sent = [
+                mean(run["flows"][0]["goodput_bps"] / 1e6 for run in runs)
+                for runs in (ours, theirs)
+            ]
+            lost = [mean(run["summary"]["loss"] for run in runs) for runs in (ours, theirs)]
+            rows.append(
+                [
+                    rate,
+                    str(n),
+                    *(f"{value:.2f}" for value in sent),
+                    f"{sent[0] / sent[1]:.3f}",
+                    *(plus(_column(runs, "share", 100), 1) for runs in (ours, theirs)),
+                    *(f"{100 * value:.3f}" for value in lost),
+                ]
+            )
+    headings = ["", "N", "composite, Mbit/s", "N connections", "ratio", "composite, share %"]
+    headings += ["N connections", "composite, loss %", "N connections"]
+    return markdown(headings, rows)
+
+
+def transfers() -> dict[tuple[str, str], list[Json]]:
+    """(link, case) -> runs."""
+    return grouped("composite-transfer", lambda run: (_rate(run), run["scenario"]["case_name"]))
+
+
+def transfer() -> str:
+    """1 GB."""
+    groups = transfers()
+    rows = []
+    for rate, n in dict.fromkeys((rate, case.split("-")[1]) for rate, case in groups):
+        pair = (groups[rate, f"composite-{n}"], groups[rate, f"parallel-{n}"])
+        took = [mean(_column(runs, "completion_s")) for runs in pair]
+        lost = [mean(run["summary"]["loss"] for run in runs) for runs in pair]
+        rows.append(
+            [
+                rate,
+                n,
+                *(plus(_column(runs, "completion_s"), 2) for runs in pair),
+                f"{took[0] / took[1]:.3f}",
+                *(f"{8000 / value:.2f}" for value in took),
+                *(f"{100 * value:.3f}" for value in lost),
+            ]
+        )
+    headings = ["", "N", "composite, s", "N connections, the last", "ratio"]
+    headings += ["composite, Mbit/s", "N connections", "composite, loss %", "N connections"]
+    return markdown(headings, rows)
+
+
+def flood() -> str:
+    """Figs. 7 to 12."""
+    groups = by_case("composite-flood")
+    headings = {
+        "peak": "highest over mean",
+        "step": "longest step, RTTs",
+        "step_beside": "beside it",
+    }
+    rows = [
+        [case, *(f"{max(_column(runs, what)):.2f}" for what in headings)]
+        for case, runs in groups.items()
+    ]
+    return markdown(["most of all seeds", *headings.values()], rows)
+
+
+def apart(ours: list[int], theirs: list[int]) -> float:
+    """Mean difference of two sequences of windows, over the mean of the second."""
+    pairs = zip(ours, theirs, strict=True)
+    return mean(abs(a - b) for a, b in pairs) / mean(theirs)
+
+
+def one() -> str:
+    """One stream, and Reno, as a table and a picture."""
+    found = {
+        case: [run["observed"]["windows"] for run in runs]
+        for case, runs in by_case("composite-one").items()
+    }
+    figure, axes = pyplot.subplots(figsize=(8, 3), layout="constrained")
+    rows = []
+    for case, seeds in found.items():
+        windows = [seed["each_second"] for seed in seeds]
+        reno = [seed["each_second"] for seed in found["reno"]]
+        pairs = zip(windows, reno, strict=True)
+        rows.append(
+            [
+                case,
+                *(plus([float(what(w)) for w in windows], 1) for what in (mean, min, max)),
+                plus([100 * apart(ours, theirs) for ours, theirs in pairs], 1),
+                plus([float(seed["losses"]) for seed in seeds], 1),
+            ]
+        )
+        axes.plot(windows[0], lw=1, label=case)
+    axes.set_xlabel("measured time, s")
+    axes.set_ylabel("congestion window, packets")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right", fontsize="small")
+    axes.grid(alpha=0.3)
+    save(figure, "composite-one.svg")
+    table = markdown(["", "mean window", "least", "most", "apart, %", "loss events"], rows)
+    return f"{table}\n\n![windows of one stream, and of Reno](img/composite-one.svg)"
+
+
+PARTS = {
+    "docs/composite.md": {
+        "one": one,
+        "share-10m": share_10m,
+        "share-100m": share_100m,
+        "share-1g": share_1g,
+        "share-1g-1500": share_1g_1500,
+        "share-connections": share_connections,
+        "pacing": pacing,
+        "share": share,
+        "smooth-10m": smooth_10m,
+        "smooth-100m": smooth_100m,
+        "smooth-seeds": smooth_seeds,
+        "smooth": smooth,
+        "parallel": parallel,
+        "transfer": transfer,
+        "flood": flood,
+        "sources": sources,
+    }
+}

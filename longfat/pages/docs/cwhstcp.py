@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/cwhstcp.md."""
+
+from __future__ import annotations
+
+import tomllib
+from itertools import pairwise
+from statistics import mean
+
+from matplotlib import pyplot
+
+from longfat.core.errors import LabError
+from longfat.pages.docs import (
+    OPEN,
+    PUBLISHED,
+    avoidance,
+    bdp_of,
+    by_case,
+    grouped,
+    interval,
+    loss_events,
+    markdown,
+    mss_of,
+    plus,
+    save,
+    series,
+    sources,
+)
+from longfat.run import result
+from longfat.run.result import Json
+
+PUBLIC = tomllib.loads((PUBLISHED / "cwhstcp.toml").read_text())
+
+
+def fast_flows(run: Json) -> list[Json]:
+    """The flows that are compared: of the scenario's entries those that are one flow each."""
+    entries = run["scenario"]["flow"]
+    return [flow for flow in run["flows"] if entries[flow["group"]]["count"] == 1]
+
+
+def background(run: Json) -> list[Json]:
+    """The others."""
+    return [flow for flow in run["flows"] if flow not in fast_flows(run)]
+
+
+def mean_window(run: Json, flow: Json) -> float:
+    """Of a flow's only connection, from the warm-up on, packets."""
+    one = flow["connections"][0]
+    columns = zip(one["t"], one["cwnd"], strict=True)
+    return float(mean(w for t, w in columns if t >= warm(run)))
+
+
+def warm(run: Json) -> float:
+    """When the measured time begins, seconds."""
+    return float(run["scenario"]["warmup"])
+
+
+def loss(run: Json, flows: list[Json]) -> float:
+    """Packets sent again over packets sent, measured time."""
+    again = sum(flow["retransmissions"] for flow in flows)
+    sent = sum(flow["received_bytes"] for flow in flows) / mss_of(run)
+    return float(again / (again + sent))
+
+
+def shares_at(run: Json, flows: list[Json], begin: float, end: float) -> list[float]:
+    """What the flows' only connections got in order from `begin` to `end`, seconds, of what the
+    link could carry."""
+    capacity = run["summary"]["capacity_bps"] * (end - begin) / 8
+    found = []
+    for flow in flows:
+        one = flow["connections"][0]
+        counts = [
+            got for t, got in zip(one["t"], one["received"], strict=True) if begin <= t <= end
+        ]
+        found.append(round((counts[-1] - counts[0]) / capacity, 5))
+    return found
+
+
+SCALES = (1, 10)  # seconds over which fairness is looked at, besides the whole
+
+
+def jain_over(run: Json, flows: list[Json], seconds: int) -> float | None:
+    """Mean of Jain's index of what each of the flows' only connections got in order in each
+    `seconds` of the measured time; None if there is no such time."""
+    step = round(seconds / float(run["scenario"]["sample"]))
+    got = []
+    for flow in flows:
+        one = flow["connections"][0]
+        columns = zip(one["t"], one["received"], strict=True)
+        counts = [count for t, count in columns if t >= warm(run)][::step]
+        got.append([after - before for before, after in pairwise(counts)])
+    each = [list(window) for window in zip(*got, strict=False)]
+    return mean(result.jain(shares) or 0 for shares in each) if each else None
+
+
+def burst_queue(run: Json) -> tuple[float, float]:
+    """(mean, peak) packets in the bottleneck's queue that a window of that size, sent evenly,
+    would not have there: backlog - max(0, cwnd - BDP), of the first flow, in congestion avoidance
+    and half a second after a loss."""
+    bdp = bdp_of(run)
+    one = run["flows"][0]["connections"][0]
+    at = dict(zip(run["queue"]["t"], run["queue"]["packets"], strict=True))
+    found, calm = [], 0.0
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    for t, cwnd, ssthresh, state in columns:
+        if state != OPEN or not avoidance(cwnd, ssthresh, state):
+            calm = t + 0.5
+        if t >= max(warm(run), calm) and t in at:
+            found.append(at[t] - max(0.0, cwnd - bdp))
+    if not found:
+        raise LabError(f"{run['scenario']['name']}: no congestion avoidance to look at")
+    return mean(found), max(found)
+
+
+def observe(run: Json) -> Json:
+    """What docs/cwhstcp.md says of a run, besides its summary."""
+    fast, rest = fast_flows(run), background(run)
+    windows = [mean_window(run, flow) for flow in fast]
+    found: Json = {"windows": [round(w, 1) for w in windows]}
+    if len(fast) == 1:
+        queue = burst_queue(run)
+        found["burst_queue"] = {"mean": round(queue[0], 2), "max": round(queue[1], 1)}
+        return found
+    capacity = run["summary"]["capacity_bps"]
+    found["shares"] = [round(flow["goodput_bps"] / capacity, 5) for flow in fast]
+    found["jain"] = round(result.jain([flow["goodput_bps"] for flow in fast]) or 0, 5)
+    found["jain_windows"] = round(result.jain(windows) or 0, 5)
+    over = {str(seconds): jain_over(run, fast, seconds) for seconds in SCALES}
+    found["jain_over"] = {seconds: round(j, 5) for seconds, j in over.items() if j is not None}
+    if rest:
+        share = sum(flow["goodput_bps"] for flow in rest) / capacity
+        found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
+    if run["scenario"]["name"] == "cwhstcp-table2":
+        found["losses"] = [loss_events(run, flow["connections"][0]) for flow in fast]
+        # Of 200 s; a run that was cut has them at the same parts of it.
+        part = run["scenario"]["duration"] / 200
+        times = ((50, 100), (100, 150), (150, 200))
+        found["shares_at"] = {
+            f"{b}-{e}": shares_at(run, fast, b * part, e * part) for b, e in times
+        }
+    # The pictures of windows, of the first seed.
+    drawn = run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-fig6")
+    if drawn and run["seed"] == run["scenario"]["seeds"][0]:
+        found["cwnd"] = [series(run, i, "cwnd") for i in range(len(fast))]
+    return found
+
+
+# --- the tables, from docs/results
+
+
+def _flows(runs: list[Json]) -> list[str]:
+    """Base RTTs, loaded RTTs, shares with their intervals, windows."""
+    flows = fast_flows(runs[0])
+    several = range(len(flows))
+    loaded = [mean(run["flows"][i]["rtt_ms"]["mean"] for run in runs) for i in several]
+    shares = [interval([run["observed"]["shares"][i] * 100 for run in runs]) for i in several]
+    return [
+        " / ".join(f"{flow['base_rtt_ms']:.0f}" for flow in flows),
+        " / ".join(f"{value:.0f}" for value in loaded),
+        " / ".join(f"{middle:.1f} ± {half:.1f}" for middle, half in shares),
+        " / ".join(f"{mean(run['observed']['windows'][i] for run in runs):.0f}" for i in several),
+    ]
+
+
+def _row(runs: list[Json]) -> list[str]:
+    """Those; Jain; background; total."""
+    return [
+        *_flows(runs),
+        plus([run["observed"]["jain"] for run in runs], 3),
+        plus([run["observed"]["jain_windows"] for run in runs], 3),
+        plus([run["observed"]["background"]["share"] * 100 for run in runs], 1),
+        plus([run["observed"]["background"]["loss"] * 1e4 for run in runs], 2),
+        plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+    ]
+
+
+HEADINGS = [
+    "base RTT, ms",
+    "loaded RTT, ms",
+    "shares, %",
+    "mean windows",
+    "Jain",
+    "Jain of windows",
+    "background, %",
+    "its loss, 1e-4",
+    "total, %",
+]
+
+
+def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
+    return markdown([first, *HEADINGS], [[label, *_row(runs)] for label, runs in rows])
+
+
+def table2() -> str:
+    """Table 2: HighSpeed TCP's disease."""
+    paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["150-200"])
+    runs = by_case("cwhstcp-table2")[""]
+    return markdown(["", *HEADINGS, "paper: shares"], [["HSTCP", *_row(runs), paper]])
+
+
+def _paper(case: str) -> str:
+    """Shares, background, Jain and total of the paper's Table 3."""
+    row = PUBLIC["table3"][case]
+    shares = " / ".join(f"{share:.1f}" for share in row["shares"])
+    return f"{shares}; {row['background']:.1f}; {row['jain']:.2f}; {row['total']:.1f}"
+
+
+def _table3(name: str) -> str:
+    cases = sorted(by_case(name).items(), key=lambda one: int(one[0][2:]))
+    rows = [[case[2:], *_row(runs), _paper(case)] for case, runs in cases]
+    return markdown(["c", *HEADINGS, "paper: shares; background; Jain; total"], rows)
+
+
+def table3() -> str:
+    """Table 3."""
+    return _table3("cwhstcp-table3")
+
+
+def table3_1g() -> str:
+    """Table 3 at 1 Gbit/s."""
+    return _table3("cwhstcp-table3-1g")
+
+
+def five() -> str:
+    """Five flows."""
+    paper = f"{PUBLIC['five']['jain']:.2f}"
+    runs = by_case("cwhstcp-five")[""]
+    return markdown(["", *HEADINGS, "paper: Jain"], [["CW-HSTCP", *_row(runs), paper]])
+
+
+def buffers() -> dict[str, list[Json]]:
+    """The runs with each buffer and RTT of eta."""
+
+    def label(run: Json) -> str:
+        amount, unit = run["scenario"]["link"]["buffer"]
+        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
+        size = "30 ms" if unit == "p" else f"{amount * longest:.0f} ms"
+        return f"{size}, rtt={run['scenario']['module']['cwhstcp']['rtt']}"
+
+    return grouped("cwhstcp-buffer", label)
+
+
+def fig7() -> str:
+    """Fig. 7: Jain's index and the background's share, as a table and a picture."""
+    groups = {"cwhstcp": buffers()["30 ms, rtt=min"], **by_case("cwhstcp-fig7")}
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for i, runs in enumerate(groups.values()):
+        fair = interval([run["observed"]["jain"] for run in runs])
+        rest = interval([run["observed"]["background"]["share"] * 100 for run in runs])
+        for place, value in zip(axes, (fair, rest), strict=True):
+            place.bar(i, value[0], 0.7, yerr=value[1], color="C1" if i == 0 else "C0")
+    whats = ("Jain's index of the three flows", "four Reno flows together, %")
+    for place, what in zip(axes, whats, strict=True):
+        place.set_xticks(range(len(groups)), groups, rotation=45)
+        place.set_ylabel(what)
+        place.grid(alpha=0.3, axis="y")
+    save(figure, "cwhstcp-fig7.svg")
+    table = _table("", list(groups.items()))
+    scales = [
+        [
+            name,
+            *(plus([run["observed"]["jain_over"][str(s)] for run in runs], 3) for s in SCALES),
+            plus([run["observed"]["jain"] for run in runs], 3),
+        ]
+        for name, runs in groups.items()
+    ]
+    over = markdown(["Jain's index over", *(f"{s} s" for s in SCALES), "100 s"], scales)
+    return f"{table}\n\n{over}\n\n![fairness, and what is left for Reno](img/cwhstcp-fig7.svg)"
+
+
+def buffer() -> str:
+    """The buffer and the RTT of eta."""
+    return _table("buffer", list(buffers().items()))
+
+
+def fig6() -> str:
+    """Fig. 6: windows after convergence."""
+    return markdown(
+        [
+            "",
+            *HEADINGS[:4],
+            "windows, most / least",
+            "throughput, most / least",
+            "Jain",
+            "Jain of windows",
+        ],
+        [["CW-HSTCP", *_row_alone(by_case("cwhstcp-fig6")[""])]],
+    )
+
+
+def _row_alone(runs: list[Json]) -> list[str]:
+    observed = [run["observed"] for run in runs]
+    return [
+        *_flows(runs),
+        plus([max(one["windows"]) / min(one["windows"]) for one in observed], 3),
+        plus([max(one["shares"]) / min(one["shares"]) for one in observed], 2),
+        plus([one["jain"] for one in observed], 3),
+        plus([one["jain_windows"] for one in observed], 3),
+    ]
+
+
+EXPONENT = {"windows": "1 (the paper)", "throughput": "2", "equal": "1, rtt=smoothed"}
+
+
+def exponent() -> str:
+    """rtt_exponent."""
+    cases = sorted(by_case("cwhstcp-exponent").items(), key=lambda one: one[0][-2:], reverse=True)
+    rows = [(EXPONENT[case.rsplit("-", 1)[0]], runs) for case, runs in cases]
+    return _table("rtt_exponent", rows)
+
+
+def pacing(run: Json) -> str:
+    """Who paces: the module, the kernel, or none."""
+    chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
+    if chosen != "off":
+        return chosen
+    return "kernel" if run["scenario"]["host"]["pacing"] else "none"
+
+
+def bursts(name: str) -> dict[tuple[float, str], list[Json]]:
+    """(buffer in BDP, pacing) -> runs."""
+    return grouped(name, lambda run: (run["scenario"]["link"]["buffer"][0], pacing(run)))
+
+
+def _burst(name: str) -> str:
+    rows = []
+    for (amount, who), runs in sorted(bursts(name).items()):
+        rows.append(
+            [
+                f"{amount:g} BDP",
+                who,
+                plus([run["observed"]["burst_queue"]["max"] for run in runs], 0),
+                plus([run["observed"]["burst_queue"]["mean"] for run in runs], 1),
+                plus([float(run["summary"]["dropped"]) for run in runs], 0),
+                f"{mean(run['summary']['loss'] for run in runs):.1e}",
+                plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+            ]
+        )
+    headings = ["buffer", "pacing", "queue by bursts, packets, peak", "mean"]
+    return markdown([*headings, "packets lost", "loss", "utilis. %"], rows)
+
+
+def burst() -> str:
+    """Pacing on small buffers, short flows beside it."""
+    return _burst("cwhstcp-burst")
+
+
+def burst_alone() -> str:
+    """The same, with nothing beside it."""
+    return _burst("cwhstcp-burst-alone")
+
+
+def burst_blocks() -> str:
+    """Where blocks are less than the kernel's largest burst."""
+    return _burst("cwhstcp-burst-blocks")
+
+
+PARTS = {
+    "docs/cwhstcp.md": {
+        "table2": table2,
+        "table3": table3,
+        "table3-1g": table3_1g,
+        "five": five,
+        "fig6": fig6,
+        "fig7": fig7,
+        "buffer": buffer,
+        "exponent": exponent,
+        "burst": burst,
+        "burst-alone": burst_alone,
+        "burst-blocks": burst_blocks,
+        "sources": sources,
+    }
+}

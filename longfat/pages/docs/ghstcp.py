@@ -1,0 +1,386 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/ghstcp.md.  What is observed in a run is what the tests look at too."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+
+from matplotlib import pyplot
+
+import hstcp_table
+from longfat.core.errors import LabError
+from longfat.pages.docs import (
+    PUBLISHED,
+    avoidance,
+    bdp_of,
+    grouped,
+    interval,
+    kept,
+    markdown,
+    plus,
+    save,
+    series,
+    sources,
+)
+from longfat.run import result
+from longfat.run.result import Json
+
+HSTCP, RENO = 0, 1
+
+
+@dataclass
+class Modes:
+    """Of one connection, from the warm-up on, in congestion avoidance."""
+
+    hstcp_below: float | None  # share of the time below the BDP that is in HSTCP mode
+    reno_above: float | None  # of the time above BDP + 20 % of the buffer in Reno mode
+    below_s: float  # how long these times were, seconds
+    above_s: float
+    epochs: int  # from loss event to loss event, the beginning and the end close the others
+    switches_mean: float  # changes of mode in an epoch, the one that begins it included
+    switches_max: int
+
+
+def modes(run: Json) -> Modes:
+    """The observables of the first flow of a result."""
+    link, scenario = run["scenario"]["link"], run["scenario"]
+    one = run["flows"][0]["connections"][0]
+    base = run["flows"][0]["base_rtt_ms"] / 1e3
+    bdp = bdp_of(run)
+    amount, unit = link["buffer"]
+    buffer = {"bdp": amount * bdp, "b": amount / link["mtu"], "p": amount}[unit]
+
+    changes = [(e["t"], e["mode"]) for e in one["events"] if "mode" in e]
+    seconds = {(place, mode): 0.0 for place in ("below", "above") for mode in (HSTCP, RENO)}
+    at, mode = 0, HSTCP
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    for t, cwnd, ssthresh, state in columns:
+        while at < len(changes) and changes[at][0] <= t:
+            mode = changes[at][1]
+            at += 1
+        if t < scenario["warmup"] or not avoidance(cwnd, ssthresh, state):
+            continue
+        if cwnd < bdp:
+            seconds["below", mode] += scenario["sample"]
+        elif cwnd > bdp + 0.2 * buffer:
+            seconds["above", mode] += scenario["sample"]
+    below = seconds["below", HSTCP] + seconds["below", RENO]
+    above = seconds["above", HSTCP] + seconds["above", RENO]
+
+    # A loss event: decreases within one round trip of each other are one.
+    losses: list[float] = []
+    for event in one["events"]:
+        if event["reason"] == "decrease" and (not losses or event["t"] - losses[-1] > base):
+            losses.append(event["t"])
+    edges = [t for t in losses if t >= scenario["warmup"]]
+    edges = [scenario["warmup"], *edges, scenario["duration"] + 1]
+    switched = [t for (_, a), (t, b) in pairwise(changes) if a != b]
+    counts = [sum(1 for t in switched if a <= t < b) for a, b in pairwise(edges)]
+    return Modes(
+        hstcp_below=seconds["below", HSTCP] / below if below else None,
+        reno_above=seconds["above", RENO] / above if above else None,
+        below_s=round(below, 6),
+        above_s=round(above, 6),
+        epochs=len(counts),
+        switches_mean=sum(counts) / len(counts),
+        switches_max=max(counts),
+    )
+
+
+FILL_FROM = 0.92  # of the BDP; beside the UDP of the scenarios the window is below it
+
+
+def fill_seconds(run: Json) -> float:
+    """Seconds from FILL_FROM of a BDP to one BDP: the first climb through both in congestion
+    avoidance that a loss does not end."""
+    bdp = bdp_of(run)
+    one = run["flows"][0]["connections"][0]
+    since, below = None, False
+    columns = zip(one["t"], one["cwnd"], one["ssthresh"], one["state"], strict=True)
+    for t, cwnd, ssthresh, state in columns:
+        inside = avoidance(cwnd, ssthresh, state)
+        if not inside or cwnd < FILL_FROM * bdp:
+            since = None
+        elif since is None and below and cwnd < bdp:
+            since = t
+        below = inside and cwnd < FILL_FROM * bdp
+        if since is not None and cwnd >= bdp:
+            return float(round(t - since, 6))
+    raise LabError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
+
+
+def losses_per_overflow(run: Json) -> tuple[int, float]:
+    """(how often the bottleneck's buffer overflowed after the warm-up, packets dropped by it
+    each time): drops within two round trips of each other are one."""
+    pause = 2 * run["flows"][0]["base_rtt_ms"] / 1e3 + run["scenario"]["sample"]
+    times, dropped = run["queue"]["t"], run["queue"]["dropped"]
+    events: list[list[float]] = []  # [time of the last drop, drops]
+    for t, before, after in zip(times[1:], dropped, dropped[1:], strict=False):
+        if after == before or t < run["scenario"]["warmup"]:
+            continue
+        if not events or t - events[-1][0] > pause:
+            events.append([t, 0])
+        events[-1] = [t, events[-1][1] + after - before]
+    lost = [event[1] for event in events]
+    return len(lost), sum(lost) / len(lost) if lost else 0.0
+
+
+def growth(run: Json) -> float:
+    """Growth of the first flow in congestion avoidance between losses, as a multiple of
+    RFC 3649's a(W) (scripts/hstcp_table.py)."""
+    one = run["flows"][0]["connections"][0]
+    sample = run["scenario"]["sample"]
+    skip = round(0.75 / sample)  # after a loss: recovery, and RTTs of before
+    gained = expected = 0.0
+    calm = 0
+    for i in range(1, len(one["t"])):
+        before, after = one["cwnd"][i - 1], one["cwnd"][i]
+        inside = avoidance(before, one["ssthresh"][i], one["state"][i])
+        calm = calm + 1 if after >= before and inside and one["rtt_us"][i] else 0
+        if calm > skip and one["t"][i] >= run["scenario"]["warmup"]:
+            gained += after - before
+            expected += hstcp_table.a(before) * sample * 1e6 / one["rtt_us"][i]
+    if not expected:
+        raise LabError(f"{run['scenario']['name']}: no congestion avoidance to look at")
+    return gained / expected
+
+
+def fairness(run: Json) -> float:
+    """Jain's index over x_i = M_i / C_i of the paper's section 4.2: Flow-1 and the two
+    connections of Flow-2."""
+    table = tomllib.loads((PUBLISHED / "ghstcp-table1.toml").read_text())
+    row = table[f"{run['scenario']['link']['rate'] // 10**6}mbit"]
+    fair = row[f"{run['scenario']['flow'][1]['socket_buffer'] // 1024}KiB"]
+    measured = [flow["goodput_bps"] / 1e6 for flow in run["flows"]]
+    return result.jain([m / c for m, c in zip(measured, fair, strict=True)]) or 0.0
+
+
+def observe(run: Json) -> Json:
+    """What docs/ghstcp.md says of a run, besides its summary."""
+    found: Json = {}
+    name = run["scenario"]["name"]
+    if any("mode" in event for event in run["flows"][0]["connections"][0].get("events", [])):
+        found["modes"] = asdict(modes(run))
+    if name.startswith("ghstcp-fig6"):
+        found["cwnd"] = series(run, 0, "cwnd")
+        found["rtt"] = series(run, 0, "rtt_us")
+        events = run["flows"][0]["connections"][0]["events"]
+        found["modes_at"] = [[round(e["t"], 2), e["mode"]] for e in events if "mode" in e]
+    if "-fill-" in name:
+        found["fill_s"] = fill_seconds(run)
+    if "-gro-" in name:
+        found["growth"] = round(growth(run), 4)
+    if len(run["flows"]) > 1:
+        found["fairness"] = round(fairness(run), 6)
+    else:
+        found["overflows"], found["lost"] = losses_per_overflow(run)
+    return found
+
+
+# --- the tables, from docs/results
+
+
+def _jitter(run: Json) -> str:
+    jitter = run["scenario"]["link"]["jitter"]
+    return f"{jitter * 1e3:g} ms" if jitter else "none"
+
+
+def _mode_row(run: Json) -> list[str]:
+    found = run["observed"]["modes"]
+    shares = [
+        "-" if found[key] is None else f"{found[key] * 100:.1f}"
+        for key in ("hstcp_below", "reno_above")
+    ]
+    return [
+        *shares,
+        f"{found['below_s']:.1f}",
+        f"{found['above_s']:.1f}",
+        str(found["epochs"]),
+        f"{found['switches_mean']:.1f}",
+        str(found["switches_max"]),
+        f"{run['summary']['utilisation'] * 100:.2f}",
+    ]
+
+
+MODE_HEADINGS = [
+    "HSTCP mode below BDP, % of time",
+    "Reno mode above BDP + 20 % of buffer, % of time",
+    "s below",
+    "s above",
+    "loss epochs",
+    "switches per epoch, mean",
+    "most",
+    "utilis. %",
+]
+
+
+def _rule(run: Json) -> str:
+    return str(run["scenario"]["module"]["ghstcp"]["rule"])
+
+
+def fig6() -> str:
+    """Figs. 4 and 6 in numbers, of the first seed: that of the pictures."""
+    first = [run for run in kept("ghstcp-fig6") if run["seed"] == 1]
+    rows = [[_rule(run), _jitter(run), *_mode_row(run)] for run in first]
+    return markdown(["rule", "RTT jitter", *MODE_HEADINGS], rows)
+
+
+def _faster(name: str) -> str:
+    rows = []
+    for run in kept(name):
+        buffer = f"{run['scenario']['link']['buffer'][0]:g} BDP"
+        rows.append([buffer, _rule(run), _jitter(run), *_mode_row(run)])
+    return markdown(["buffer", "rule", "RTT jitter", *MODE_HEADINGS], rows)
+
+
+def modes_1g() -> str:
+    """The same at 1 Gbit/s."""
+    return _faster("ghstcp-1g")
+
+
+def modes_10g() -> str:
+    """The same at 10 Gbit/s."""
+    return _faster("ghstcp-10g")
+
+
+def _fill(name: str) -> str:
+    rows = []
+    for run in kept(name):
+        below = _mode_row(run)[0]
+        seconds = f"{run['observed']['fill_s']:.2f}"
+        rows.append([run["scenario"]["case_name"], seconds, below])
+    return markdown(["", f"s from {FILL_FROM} BDP to BDP", MODE_HEADINGS[0]], rows)
+
+
+def fill_1g() -> str:
+    """Time to fill the link, 1 Gbit/s."""
+    return _fill("ghstcp-fill-1g")
+
+
+def fill_10g() -> str:
+    """Time to fill the link, 10 Gbit/s."""
+    return _fill("ghstcp-fill-10g")
+
+
+def _overflow(name: str) -> str:
+    rows = []
+    for run in kept(name):
+        found = run["observed"]
+        rows.append(
+            [
+                run["scenario"]["case_name"],
+                f"{run['scenario']['duration'] - run['scenario']['warmup']:g}",
+                str(found["overflows"]),
+                f"{found['lost']:.1f}" if found["overflows"] else "-",
+            ]
+        )
+    return markdown(["", "s", "overflows", "packets lost in one, mean"], rows)
+
+
+def overflow_1g() -> str:
+    """Losses where the buffer ends, 1 Gbit/s."""
+    return _overflow("ghstcp-fill-1g")
+
+
+def overflow_10g() -> str:
+    """Losses where the buffer ends, 10 Gbit/s."""
+    return _overflow("ghstcp-overflow-10g")
+
+
+def gro() -> str:
+    """Growth behind GRO."""
+    rows = []
+    for run in kept("ghstcp-gro"):
+        held = run["scenario"]["host"]["gro"]
+        cc = run["flows"][0]["cc"]
+        rows.append(
+            [
+                "`ghstcp`, mode=hstcp" if cc == "ghstcp" else f"the kernel's `{cc}`",
+                f"{held * 1e3:g} ms" if held else "off",
+                f"{run['observed']['growth']:.2f}",
+                f"{run['summary']['utilisation'] * 100:.2f}",
+            ]
+        )
+    return markdown(["", "GRO holds packets for", "growth / a(W)", "utilis. %"], rows)
+
+
+CASES = ("reno", "ghstcp", "hstcp", "parallel")
+
+
+def _fairness(name: str, picture: str) -> str:
+    """Figs. 7 and 8: mean and 95 % interval over the seeds, as a table and a picture."""
+    groups = grouped(
+        name,
+        lambda run: (
+            f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB",
+            str(run["scenario"]["case_name"]),
+        ),
+    )
+    rows = []
+    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
+    for (size, case), runs in groups.items():
+        used = [run["summary"]["utilisation"] * 100 for run in runs]
+        fair = [run["observed"]["fairness"] for run in runs]
+        one = [run["flows"][0]["goodput_bps"] / 1e6 for run in runs]
+        two = [sum(f["goodput_bps"] for f in run["flows"][1:]) / 1e6 for run in runs]
+        lost = interval([run["summary"]["loss"] * 100 for run in runs])
+        rows.append(
+            [
+                size,
+                case,
+                plus(used, 2),
+                plus(fair, 3),
+                plus(one, 1),
+                plus(two, 1),
+                f"{lost[0]:.3g} ± {lost[1]:.2g}",
+            ]
+        )
+        for place, value in zip(axes, (interval(used), interval(fair)), strict=True):
+            place.bar(
+                CASES.index(case) + (-0.2 if size == "64 KB" else 0.2),
+                value[0],
+                0.4,
+                yerr=value[1],
+                color="C0" if size == "64 KB" else "C1",
+                label=f"Flow-2 with {size}" if case == CASES[0] else None,
+            )
+    for place, what in zip(axes, ("link utilisation, %", "fairness index"), strict=True):
+        place.set_xticks(range(len(CASES)), CASES)
+        place.set_ylabel(what)
+        place.grid(alpha=0.3, axis="y")
+    axes[0].set_ylim(80, 100)
+    axes[1].set_ylim(0.4, 1)
+    axes[0].legend(fontsize="small", loc="lower right")
+    save(figure, picture)
+    headings = ["Flow-2's buffers", "Flow-1", "utilis. %", "fairness"]
+    headings += ["Flow-1, Mbit/s", "Flow-2, Mbit/s", "loss %"]
+    return f"{markdown(headings, rows)}\n\n![utilisation and fairness](img/{picture})"
+
+
+def fig7() -> str:
+    """Fig. 7."""
+    return _fairness("ghstcp-fig7", "ghstcp-fig7.svg")
+
+
+def fig8() -> str:
+    """Fig. 8."""
+    return _fairness("ghstcp-fig8", "ghstcp-fig8.svg")
+
+
+PARTS = {
+    "docs/ghstcp.md": {
+        "fig6": fig6,
+        "modes-1g": modes_1g,
+        "modes-10g": modes_10g,
+        "fill-1g": fill_1g,
+        "fill-10g": fill_10g,
+        "overflow-1g": overflow_1g,
+        "overflow-10g": overflow_10g,
+        "gro": gro,
+        "fig7": fig7,
+        "fig8": fig8,
+        "sources": sources,
+    }
+}

@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of docs/sabul.md.  What is observed in a run is what the tests look at too."""
+
+from __future__ import annotations
+
+import tomllib
+from statistics import mean
+
+from matplotlib import pyplot
+
+from longfat.core.errors import LabError
+from longfat.pages.docs import (
+    PUBLISHED,
+    by_case,
+    grouped,
+    interval,
+    logarithmic,
+    markdown,
+    plus,
+    rates,
+    save,
+    sources,
+)
+from longfat.run import result
+from longfat.run.result import Json
+
+PUBLIC = tomllib.loads((PUBLISHED / "sabul.toml").read_text())
+TABLE2 = PUBLIC["table2"]
+
+WINDOW = 5.0  # seconds over which rates of two flows are compared
+EQUAL = 0.95  # Jain's index from which they have come together
+SHOWN = 10.0  # seconds of Fig. 1
+
+# --- (15) to (17)
+
+
+def link_interval(run: Json) -> float:
+    """delta at which packets fill the link, microseconds."""
+    link = run["scenario"]["link"]
+    return float(link["mtu"] * 8e6 / link["rate"])
+
+
+def asked(run: Json, parameter: str) -> bool:
+    """`cap` or `once`, which the module has on."""
+    return bool(run["scenario"]["module"].get("sabul", {}).get(parameter, True))
+
+
+def step(run: Json) -> float:
+    """c as a share of that; with the cap a sixth at most."""
+    share = float(TABLE2["c"]) / link_interval(run)
+    return min(share, 1 / 6) if asked(run, "cap") else share
+
+
+def equation16(run: Json) -> float:
+    """(16) over B: what rates swing between, halved."""
+    return (1 / (1 + step(run)) + 1) / 2
+
+
+def equation15(run: Json, rho: float) -> float:
+    """(15) over B, with the loss ratio of the interval that is answered."""
+    packets = TABLE2["t"] * 1e3 / link_interval(run)  # B, in each T
+    fast = rho * packets // TABLE2["v"]
+    fast = min(fast, 1) if asked(run, "once") else fast
+    y = 1 + TABLE2["k1"] * (rho - TABLE2["alpha"])
+    b = step(run) * TABLE2["b"] / TABLE2["c"]
+    low = (1 + rho) / (y + (fast * y * b + step(run)) * (1 + rho))
+    return float((low + 1 - rho) / 2)
+
+
+# --- what is observed in a run
+
+
+def warm(run: Json) -> float:
+    """When the measured time begins, seconds."""
+    return float(run["scenario"]["warmup"])
+
+
+def answers(events: list[Json], after: float) -> list[Json]:
+    """The decreases from then on."""
+    return [e for e in events if e["t"] >= after and e["reason"] in ("decrease", "equal")]
+
+
+def intervals(run: Json) -> Json:
+    """Of a traced flow: delta (us) each 0.1 s for SHOWN seconds, how often an overflow was
+    answered in a minute, and the mean loss ratio (1 at most, as the module has it) of the intervals
+    that were."""
+    events = run["flows"][0]["connections"][0]["events"]
+    found = answers(events, warm(run))
+    if not found:
+        raise LabError(f"{run['scenario']['name']}: nothing was lost; nothing was measured")
+    shown, at = [], 0
+    for i in range(round(SHOWN * 10)):
+        while at + 1 < len(events) and events[at + 1]["t"] <= warm(run) + i / 10:
+            at += 1
+        shown.append(round(events[at]["interval_q10"] / 1024e3, 4))
+    lost = [min(e["lost"] / e["sent"], 1.0) for e in found if e["sent"]]
+    measured = run["scenario"]["duration"] - warm(run)
+    return {
+        "interval_us": shown,
+        "answers": round(60 * len(found) / measured, 2),
+        "rho": round(mean(lost), 6),
+    }
+
+
+def convergence(run: Json) -> float | None:
+    """Seconds from the start of the last flow until Jain's index of a WINDOW is EQUAL; None if
+    that is never so."""
+    begins = float(max(flow["connections"][0]["t"][0] for flow in run["flows"]))
+    for i, shares in enumerate(zip(*rates(run, WINDOW), strict=False)):
+        if i * WINDOW >= begins and (result.jain(list(shares)) or 0) >= EQUAL:
+            return round((i + 1) * WINDOW - begins, 3)
+    return None
+
+
+def observe(run: Json) -> Json:
+    """Shares of the link's payload; of a traced flow its intervals, of two flows how they come
+    together."""
+    capacity = run["summary"]["capacity_bps"]
+    found: Json = {"shares": [round(flow["goodput_bps"] / capacity, 5) for flow in run["flows"]]}
+    if run["scenario"]["trace"]:
+        found |= intervals(run)
+    if len(run["flows"]) == 2:
+        found |= {"mbps": rates(run, WINDOW), "convergence_s": convergence(run)}
+    return found
+
+
+# --- the tables and pictures, from docs/results
+
+
+def _column(runs: list[Json], what: str, scale: float = 1.0) -> list[float]:
+    return [scale * run["summary"][what] for run in runs]
+
+
+def _used(runs: list[Json]) -> str:
+    return plus(_column(runs, "utilisation", 100), 1)
+
+
+def _loss(runs: list[Json]) -> str:
+    return f"{mean(_column(runs, 'loss')):.1e}"
+
+
+def _cc(run: Json) -> str:
+    """The congestion control of the first flow."""
+    return str(run["flows"][0]["cc"])
+
+
+def _rtt(run: Json) -> str:
+    return " / ".join(f"{flow['base_rtt_ms']:g}" for flow in run["flows"])
+
+
+def _rate(run: Json) -> str:
+    rate = run["scenario"]["link"]["rate"]
+    return f"{rate / 1e9:g} Gbit/s" if rate >= 1e9 else f"{rate / 1e6:g} Mbit/s"
+
+
+def fig1() -> str:
+    """Fig. 1: interval and rate over time; mean throughput against (15), (16) and (17)."""
+    found = by_case("sabul-fig1")
+    rows = []
+    figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(8, 4.5), layout="constrained")
+    for case, runs in found.items():
+        rho = mean(run["observed"]["rho"] for run in runs)
+        one = runs[0]
+        shallow = case.endswith("shallow")
+        rows.append(
+            [
+                _rate(one)
+                + (", paper" if case.endswith("paper") else "")
+                + (f", {one['scenario']['link']['buffer'][0]:g} packets" if shallow else ""),
+                f"{link_interval(one):g}",
+                f"{step(one):.3f}",
+                f"{rho:.2e}",
+                f"{100 * equation15(one, rho):.1f}",
+                f"{100 * equation16(one):.1f}",
+                _used(runs),
+                _loss(runs),
+                plus([run["observed"]["answers"] for run in runs], 1),
+            ]
+        )
+        if case in ("1gbit", "1gbit-paper"):
+            shown = one["observed"]["interval_us"]
+            times = [i / 10 for i in range(len(shown))]
+            label = "paper" if case.endswith("paper") else "sabul"
+            axes[0].plot(times, shown, lw=1, label=label)
+            size = one["scenario"]["link"]["mtu"] * 8
+            axes[1].plot(times, [size / us if us else None for us in shown], lw=1, label=label)
+    axes[0].set_ylabel("interval, us")
+    axes[1].set_ylabel("rate, Mbit/s")
+    axes[1].set_xlabel("measured time, s")
+    axes[0].legend(fontsize="small")
+    for place in axes:
+        place.grid(alpha=0.3)
+    save(figure, "sabul-fig1.svg")
+    headings = [
+        "link",
+        "delta, us",
+        "c / delta",
+        "rho",
+        "(15), %",
+        "(16), %",
+        "measured, %",
+        "loss",
+        "answers in a minute",
+    ]
+    picture = "![interval and rate of one flow at 1 Gbit/s](img/sabul-fig1.svg)"
+    return f"{markdown(headings, rows)}\n\n{picture}"
+
+
+FIG2 = {"622 Mbit/s": "sabul-fig2-oc12", "1 Gbit/s": "sabul-fig2-1g"}
+WHO = ("sabul", "paper", "reno")
+
+
+def by_rtt(name: str) -> dict[tuple[str, float], list[Json]]:
+    """(case, RTT in ms) -> runs."""
+    return grouped(name, lambda run: (run["scenario"]["case_name"], run["flows"][0]["base_rtt_ms"]))
+
+
+def fig2() -> str:
+    """Fig. 2: utilisation by RTT, as a table and a picture."""
+    figure, axes = pyplot.subplots(1, 2, sharey=True, figsize=(8, 3.2), layout="constrained")
+    tables = []
+    for place, (title, name) in zip(axes, FIG2.items(), strict=True):
+        found = by_rtt(name)
+        rtts = [rtt for case, rtt in found if case == "sabul"]
+        rows = [
+            [
+                f"{rtt:g} ms",
+                *(_used(found[case, rtt]) for case in WHO),
+                *(_loss(found[case, rtt]) for case in WHO),
+            ]
+            for rtt in rtts
+        ]
+        means = [mean(_column(found["sabul", rtt], "utilisation", 100)) for rtt in rtts]
+        headings = [title, *(f"{case}, %" for case in WHO), *(f"{case}: loss" for case in WHO)]
+        spread = f"SABUL's spread over the RTTs: {max(means) - min(means):.1f} points."
+        tables.append(f"{markdown(headings, rows)}\n\n{spread}")
+        for case in WHO:
+            spreads = [interval(_column(found[case, rtt], "utilisation", 100)) for rtt in rtts]
+            place.errorbar(
+                rtts,
+                [middle for middle, _ in spreads],
+                [half for _, half in spreads],
+                marker="o",
+                ms=4,
+                label=case,
+            )
+        logarithmic(place)
+        place.set_xlabel(f"RTT, ms; {title}")
+        place.set_ylim(0, 105)
+        place.grid(alpha=0.3)
+    axes[0].set_ylabel("utilisation, %")
+    axes[0].legend(fontsize="small")
+    save(figure, "sabul-fig2.svg")
+    return "\n\n".join([*tables, "![utilisation by RTT](img/sabul-fig2.svg)"])
+
+
+def tso() -> str:
+    """Fig. 2's shortest paths with what TCP sends at once there by default."""
+    groups = grouped("sabul-fig2-tso", lambda run: (run["flows"][0]["base_rtt_ms"], _cc(run)))
+    rows = [
+        [f"{rtt:g} ms", cc, _used(runs), _loss(runs)]
+        for (rtt, cc), runs in sorted(groups.items(), key=lambda one: one[0][0])
+    ]
+    return markdown(["1 Gbit/s", "", "utilis. %", "loss"], rows)
+
+
+def _together(runs: list[Json]) -> list[str]:
+    """Shares, Jain's index and the least of it, convergence, utilisation and loss of two flows."""
+    several = range(len(runs[0]["flows"]))
+    shares = [mean(100 * run["observed"]["shares"][i] for run in runs) for i in several]
+    times = [run["observed"]["convergence_s"] for run in runs]
+    never = sum(time is None for time in times)
+    came = [time for time in times if time is not None]
+    return [
+        " / ".join(f"{share:.1f}" for share in shares),
+        plus(_column(runs, "jain"), 3),
+        f"{min(_column(runs, 'jain')):.3f}",
+        plus(came, 1) + (f", {never} never" if never else "") if came else "never",
+        _used(runs),
+        _loss(runs),
+    ]
+
+
+TOGETHER = ["shares, %", "Jain", "least", "together after, s", "total, %", "loss"]
+
+
+def fig3() -> str:
+    """Fig. 3: two flows, as a table and a picture."""
+    found = by_case("sabul-fig3")
+    rows = []
+    figure, axes = pyplot.subplots(1, 3, sharey=True, figsize=(9, 3), layout="constrained")
+    places = dict(zip(("10-10", "10-100", "100-10"), axes, strict=True))
+    for case, runs in found.items():
+        start = "together" if case.endswith("together") else "10 s later"
+        rows.append([_rtt(runs[0]), start, *_together(runs)])
+        if place := places.get(case):
+            for flow, mbps in zip(runs[0]["flows"], runs[0]["observed"]["mbps"], strict=True):
+                times = [(i + 0.5) * WINDOW for i in range(len(mbps))]
+                place.plot(times, mbps, lw=1, label=f"{flow['base_rtt_ms']:g} ms")
+            place.set_xlabel("s")
+            place.legend(fontsize="small")
+            place.grid(alpha=0.3)
+    axes[0].set_ylabel("goodput, Mbit/s")
+    axes[0].set_ylim(bottom=0)
+    save(figure, "sabul-fig3.svg")
+    table = markdown(["RTTs, ms", "second starts", *TOGETHER], rows)
+    return f"{table}\n\n![two flows](img/sabul-fig3.svg)"
+
+
+def offsets() -> str:
+    """A flow that comes late."""
+    groups = grouped("sabul-offsets", lambda run: f"{run['scenario']['flow'][1]['start']:g} s")
+    rows = [[label, *_together(runs)] for label, runs in groups.items()]
+    return markdown(["second starts", *TOGETHER], rows)
+
+
+def of_kind(run: Json, ours: bool) -> list[float]:
+    """Goodput of each flow that is SABUL, or is not, Mbit/s."""
+    return [f["goodput_bps"] / 1e6 for f in run["flows"] if (f["cc"] == "sabul") == ours]
+
+
+def friendly(name: str) -> list[tuple[str, list[Json], list[Json]]]:
+    """(path and TCP, runs of two and two, runs of four TCP) of Fig. 4."""
+    return friendly_of(by_case(name))
+
+
+def friendly_of(found: dict[str, list[Json]]) -> list[tuple[str, list[Json], list[Json]]]:
+    """... from runs by case."""
+    cases = [case.removesuffix("-mixed") for case in found if case.endswith("-mixed")]
+    return [(case, found[f"{case}-mixed"], found[f"{case}-four"]) for case in cases]
+
+
+def _numbers(values: list[int]) -> str:
+    return " / ".join(str(value) for value in values)
+
+
+FIG4 = {
+    "short": "0.1 ms",
+    "long": "100 ms",
+    "default": "100 ms, TCP's window 64 KB",
+    "deep": "100 ms, 2 BDP",
+}
+
+
+def fig4() -> str:
+    """Fig. 4: the paper's friendliness, B1 >= B2."""
+    rows = []
+    for case, mixed, four in friendly("sabul-fig4"):
+        path, cc = case.split("-")
+        beside = [mean(of_kind(run, False)) for run in mixed]
+        alone = [mean(of_kind(run, False)) for run in four]
+        b1, b2 = mean(beside), mean(alone)
+        rows.append(
+            [
+                f"{FIG4[path]}, {cc}",
+                plus([mean(of_kind(run, True)) for run in mixed], 0),
+                plus(beside, 0),
+                plus(alone, 0),
+                f"{b1 / b2:.2f}",
+                "yes" if b1 >= b2 else "no",
+                _used(mixed),
+                _used(four),
+            ]
+        )
+    short = PUBLIC["fig4"]["short"]
+    b1, b2 = mean(short["beside"]), mean(short["four"])
+    paper = ["paper, 0.1 ms", *(_numbers(short[who]) for who in ("sabul", "beside", "four"))]
+    rows.append([*paper, f"{b1 / b2:.2f}", "yes" if b1 >= b2 else "no", "", ""])
+    headings = ["", "SABUL, Mbit/s", "TCP beside it, B1", "four TCP, B2", "B1 / B2", "B1 >= B2"]
+    return markdown([*headings, "two and two, total %", "four TCP, total %"], rows)
+
+
+def path(run: Json) -> tuple[float, float, float, str]:
+    """(rate in bit/s, RTT in ms, buffer in BDP, congestion control) of one flow."""
+    link = run["scenario"]["link"]
+    return link["rate"], run["flows"][0]["base_rtt_ms"], link["buffer"][0], _cc(run)
+
+
+def queue() -> str:
+    """Queue delay and loss beside bbr and cubic."""
+    groups = grouped("sabul-queue", path)
+    rows = []
+    for (_, rtt, buffer, cc), runs in sorted(groups.items()):
+        delay = [run["summary"]["queue_delay_ms"] for run in runs]
+        rows.append(
+            [
+                f"{_rate(runs[0])}, {rtt:g} ms, {buffer:g} BDP",
+                cc,
+                _used(runs),
+                plus([one["mean"] for one in delay], 1),
+                plus([one["p95"] for one in delay], 1),
+                _loss(runs),
+            ]
+        )
+    headings = ["path", "", "utilis. %", "queue, ms, mean", "95 % of the time below", "loss"]
+    return markdown(headings, rows)
+
+
+def slow() -> str:
+    """Slow links."""
+    groups = grouped(
+        "sabul-slow",
+        lambda run: (run["scenario"]["link"]["rate"], WHO.index(run["scenario"]["case_name"])),
+    )
+    rows = [
+        [
+            _rate(runs[0]),
+            WHO[who],
+            _loss(runs),
+            plus(_column(runs, "jain"), 2),
+            f"{min(_column(runs, 'jain')):.2f}",
+            _used(runs),
+            plus([run["summary"]["queue_delay_ms"]["mean"] for run in runs], 0),
+        ]
+        for (_, who), runs in sorted(groups.items())
+    ]
+    return markdown(["link", "", "loss", "Jain", "least", "total, %", "queue, ms, mean"], rows)
+
+
+PARTS = {
+    "docs/sabul.md": {
+        "fig1": fig1,
+        "fig2": fig2,
+        "tso": tso,
+        "fig3": fig3,
+        "offsets": offsets,
+        "fig4": fig4,
+        "queue": queue,
+        "slow": slow,
+        "sources": sources,
+    }
+}

@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the thesis behind Composite, as its two hypotheses."""
+
+from __future__ import annotations
+
+from matplotlib import pyplot
+
+from longfat.pages.docs.composite import COUNTS, SHOWN, WINDOW
+from longfat.pages.shown import Runs, Shown, Value, case, cc, group, over, public, rate, ratio
+from longfat.run.result import Json
+
+PAPER = public("composite")
+
+
+def _share(run: Json) -> float:
+    return 100 * float(run["observed"]["share"])
+
+
+def _buffer(run: Json) -> str:
+    amount, unit = run["scenario"]["link"]["buffer"]
+    return "250 packets" if unit == "p" else f"{amount:g} BDP"
+
+
+def share(runs: Runs) -> Shown:
+    """Hypothesis 1: a composite's share beside 16 Reno senders, N / (N + 16)."""
+    shown = Shown(peer_headings=["share beside 16 Reno, %"])
+    figure, axes = pyplot.subplots(figsize=(7, 3.6), layout="constrained")
+    line = [2 ** (3 + i / 10) for i in range(31)]
+    axes.plot(line, [100 * n / (n + 16) for n in line], color="grey", lw=1, label="N / (N + 16)")
+    for name in ("composite-share-10m", "composite-share-100m", "composite-share-1g"):
+        beside = [run for run in runs(name) if run["flows"][1]["cc"] == "reno"]
+        for (link, buffer), of in group(beside, lambda run: (rate(run), _buffer(run))).items():
+            by = group(of, lambda run: int(run["observed"]["streams"]))
+            for n, each in by.items():
+                ratio = PAPER["ratio"][str(n)]
+                # Only on the thesis's network does it say anything.
+                paper = 100 * ratio / (1 + ratio) if link == "10 Mbit/s" else None
+                value = over(each, _share, paper=paper, unit="%", digits=1)
+                shown.values[f"share, N={n}, {link}, {buffer}"] = value
+                off = Value(
+                    value.ours - 100 * n / (n + 16),
+                    value.half,
+                    value.seeds,
+                    unit="points",
+                    digits=1,
+                )
+                shown.values[f"off N/(N+16), N={n}, {link}, {buffer}"] = off
+            values = [shown.values[f"share, N={n}, {link}, {buffer}"] for n in by]
+            axes.errorbar(
+                list(by),
+                [v.ours for v in values],
+                [v.half for v in values],
+                ls="",
+                marker="o",
+                ms=4,
+                label=f"{link}, {buffer}",
+            )
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(COUNTS, [str(n) for n in COUNTS])
+    axes.set_ylim(0, 100)
+    axes.set_xlabel("N")
+    axes.set_ylabel("share beside 16 Reno, %")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    shown.pictures.append(("share of the link by N", figure))
+    for name, of in group(runs("composite-peers"), cc).items():
+        shown.peers[name] = [over(of, _share, digits=1).text]
+    return shown
+
+
+def smooth(runs: Runs) -> Shown:
+    """Hypothesis 2: throughput swings less than a Reno's, and no more than N connections'."""
+    shown = Shown(peer_headings=["variation beside 16 Reno"])
+    figure, places = pyplot.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
+    for axes, name in zip(places, ("composite-smooth", "composite-smooth-100m"), strict=True):
+        # One row's five seeds did not decide it; it has more.
+        more = runs("composite-smooth-seeds") if name == "composite-smooth-100m" else []
+        cases = group([*runs(name), *more], case)
+        counts = [int(c.split("-")[1]) for c in cases if c.startswith("composite-")]
+        link = rate(next(iter(cases.values()))[0])
+        for n in counts:
+            ours = over(cases[f"composite-{n}"], lambda run: run["observed"]["variation"], digits=3)
+            theirs = over(
+                cases[f"parallel-{n}"], lambda run: run["observed"]["variation"], digits=3
+            )
+            shown.values[f"variation, N={n}, {link}"] = ours
+            shown.values[f"N connections, N={n}, {link}"] = theirs
+            shown.values[f"over a Reno's, N={n}, {link}"] = over(
+                cases[f"composite-{n}"],
+                lambda run: run["observed"]["variation"] / run["observed"]["variation_beside"],
+            )
+            shown.values[f"over N connections', N={n}, {link}"] = ratio(ours, theirs)
+        for label, key in (("composite", "variation"), ("N connections", "N connections")):
+            values = [shown.values[f"{key}, N={n}, {link}"] for n in counts]
+            axes.errorbar(
+                counts, [v.ours for v in values], [v.half for v in values], marker=".", label=label
+            )
+        axes.set_xscale("log", base=2)
+        axes.set_xticks(counts, [str(n) for n in counts])
+        axes.set_ylim(bottom=0)
+        axes.set_xlabel("N")
+        axes.set_title(link, fontsize="small")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel("coefficient of variation, 0.5 s")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("how throughput varies, by N", figure))
+    for name, of in group(runs("composite-peers"), cc).items():
+        shown.peers[name] = [over(of, lambda run: run["observed"]["variation"], digits=3).text]
+    return shown
+
+
+def flood(runs: Runs) -> Shown:
+    """What the thesis's final design did after a loss: peaks against as many connections in the
+    composite's place, standstills against one connection there, and against the worst of many."""
+    shown = Shown()
+    found = group(runs("composite-flood"), case)
+
+    def seen(name: str, key: str, unit: str = "") -> Value:
+        return over(found[name], lambda run: float(run["observed"][key]), unit=unit)
+
+    counts = [name.split("-")[1] for name in found if name.startswith("composite-")]
+    for name in found:
+        shown.values[f"{name}: peak over mean"] = seen(name, "peak")
+        shown.values[f"{name}: longest step"] = seen(name, "step", "RTTs")
+    for name in ("composite-32", "held-32"):
+        shown.values[f"{name}: share"] = over(found[name], _share, unit="%", digits=1)
+    figure, places = pyplot.subplots(
+        3, len(counts), sharey="row", figsize=(2.8 * len(counts), 7), layout="constrained"
+    )
+    for n, column in zip(counts, places.T, strict=True):
+        name, connections = f"composite-{n}", f"parallel-{n}"
+        step = seen(name, "step")
+        shown.values[f"{name}: peak, of N connections'"] = ratio(
+            seen(name, "peak"), seen(connections, "peak")
+        )
+        for whose, theirs in (
+            ("of a Reno's in its place", seen("reno", "step")),
+            ("of the longest of 16 Renos beside it", seen(name, "step_beside")),
+            ("of the longest of N connections", seen(connections, "step")),
+        ):
+            shown.values[f"{name}: step, {whose}"] = ratio(step, theirs)
+        run = found[name][0]
+        for mbps, label in zip(run["observed"]["mbps"], (name, "a Reno beside it"), strict=True):
+            times = [(k + 0.5) * WINDOW for k in range(len(mbps))]
+            column[0].plot(times, mbps, lw=1, label=label)
+        for axes, packets in zip(column[1:], run["observed"]["sequence"], strict=True):
+            for what, label in (("arrived", "acknowledged"), ("in_order", "in order")):
+                times = [
+                    SHOWN[0] + k * run["scenario"]["sample"] for k in range(len(packets[what]))
+                ]
+                axes.plot(times, packets[what], lw=1, label=label)
+        column[0].set_title(f"{n} virtual streams, seed {run['seed']}", fontsize="small")
+    for place, y in zip(
+        places[:, 0],
+        (f"in order, Mbit/s, {WINDOW:g} s", "composite's packets", "a Reno's packets"),
+        strict=True,
+    ):
+        place.set_ylabel(y, fontsize="small")
+    for place in places[-1]:
+        place.set_xlabel("time, s")
+    places[0, 0].legend(fontsize="x-small")
+    places[1, 0].legend(fontsize="x-small")
+    for place in places.flat:
+        place.grid(alpha=0.3)
+    for place in places[0]:
+        place.set_ylim(bottom=0)
+    shown.pictures.append(("throughput and sequence over time", figure))
+    return shown

@@ -1,0 +1,286 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the CW-HSTCP paper."""
+
+from __future__ import annotations
+
+from functools import partial
+from statistics import mean
+
+from matplotlib import pyplot
+
+import hstcp_table
+from longfat.pages.docs import logarithmic
+from longfat.pages.docs.cwhstcp import fast_flows
+from longfat.pages.shown import (
+    Runs,
+    Shown,
+    Table,
+    Value,
+    case,
+    cc,
+    colour,
+    group,
+    legend_beside,
+    losses,
+    minus,
+    over,
+    public,
+    utilisation,
+)
+from longfat.run.result import Json
+
+PAPER = public("cwhstcp")
+
+
+def table1(runs: Runs) -> Shown:
+    """a(w) and b(w), by RFC 3649's formulas as the module's table is made."""
+    shown = Shown(tables=[Table(["w", "a(w)", "paper", "b(w)", "paper"], [])])
+    for w, (a, b) in ((int(key), row) for key, row in PAPER["table1"].items()):
+        ours = max(1.0, hstcp_table.a(w)), hstcp_table.b(w)
+        shown.values[f"a({w})"] = Value(ours[0], paper=a)
+        shown.values[f"b({w})"] = Value(ours[1], paper=b, digits=3)
+        shown.tables[0].rows.append([str(w), f"{ours[0]:.2f}", str(a), f"{ours[1]:.3f}", str(b)])
+    figure, axes = pyplot.subplots(figsize=(7, 2.8), layout="constrained")
+    windows = [10 ** (1.6 + i / 20) for i in range(68)]
+    axes.plot(windows, [max(1.0, hstcp_table.a(w)) for w in windows], label="a(w)")
+    axes.plot(
+        [int(w) for w in PAPER["table1"]],
+        [row[0] for row in PAPER["table1"].values()],
+        "kx",
+        label="paper's",
+    )
+    logarithmic(axes)
+    axes.set_xlabel("w, packets")
+    axes.set_ylabel("a(w), packets per RTT")
+    axes.legend(fontsize="x-small")
+    axes.grid(alpha=0.3)
+    shown.pictures.append(("a(w)", figure))
+    return shown
+
+
+def _windows(shown: Shown, runs: list[Json], title: str) -> None:
+    """Windows over time of the first seed."""
+    run = runs[0]
+    figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
+    for flow, seen in zip(fast_flows(run), run["observed"]["cwnd"], strict=True):
+        axes.plot(seen["t"], seen["cwnd"], lw=1, label=f"{flow['base_rtt_ms']:g} ms")
+    axes.set_xlabel("time, s")
+    axes.set_ylabel("cwnd, packets")
+    # Slow start may go beyond it: it is the windows afterwards that are looked at.
+    warm = [
+        w
+        for seen in run["observed"]["cwnd"]
+        for t, w in zip(seen["t"], seen["cwnd"], strict=True)
+        if t >= run["scenario"]["warmup"]
+    ]
+    axes.set_ylim(0, 1.05 * max(warm))
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+    shown.pictures.append((f"congestion windows over time, {title}, seed {run['seed']}", figure))
+
+
+def _shares(runs: list[Json], i: int, paper: float | None = None) -> Value:
+    return over(
+        runs, lambda run: 100 * run["observed"]["shares"][i], paper=paper, unit="%", digits=1
+    )
+
+
+def _share_at(seconds: str, i: int, run: Json) -> float:
+    return 100 * float(run["observed"]["shares_at"][seconds][i])
+
+
+def _jain(runs: list[Json], paper: float | None = None) -> Value:
+    return over(runs, lambda run: run["observed"]["jain"], paper=paper, digits=3)
+
+
+def table2(runs: Runs) -> Shown:
+    """Five flows of HighSpeed TCP."""
+    found = runs("cwhstcp-table2")
+    shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
+    # Of both halves of the time that is measured here.
+    printed = zip(*(PAPER["table2"][seconds] for seconds in ("100-150", "150-200")), strict=True)
+    for i, (flow, halves) in enumerate(zip(fast_flows(found[0]), printed, strict=True)):
+        shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(found, i, mean(halves))
+    for i, flow in enumerate(fast_flows(found[0])):
+        shown.values[f"loss events, {flow['base_rtt_ms']:g} ms"] = over(
+            found, partial(losses, i), digits=1
+        )
+    shown.values["share of the two shortest"] = over(
+        found, lambda run: 100 * sum(run["observed"]["shares"][:2]), unit="%", digits=1
+    )
+    shown.values["Jain"] = _jain(found)
+    for seconds, shares in PAPER["table2"].items():
+        for i, (flow, paper) in enumerate(zip(fast_flows(found[0]), shares, strict=True)):
+            shown.values[f"{seconds} s: {flow['base_rtt_ms']:g} ms"] = over(
+                found,
+                partial(_share_at, seconds, i),
+                paper=paper,
+                unit="%",
+                digits=1,
+            )
+    stcp = runs("cwhstcp-stcp")
+    for i, (flow, paper) in enumerate(
+        zip(fast_flows(stcp[0]), PAPER["stcp"]["shares"], strict=True)
+    ):
+        shown.values[f"three STCP flows: share, {flow['base_rtt_ms']:g} ms"] = _shares(
+            stcp, i, paper
+        )
+    for name, of in (("HSTCP", found), ("STCP", stcp)):
+        shown.values[f"{name}: the longest's share over the shortest's"] = over(
+            of, _longest_over_shortest
+        )
+    for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
+        shown.peers[name] = _peer(of)
+    return shown
+
+
+def _longest_over_shortest(run: Json) -> float:
+    shares = run["observed"]["shares"]
+    return float(shares[-1] / shares[0])
+
+
+def _peer(of: list[Json]) -> list[str]:
+    several = range(len(of[0]["observed"]["shares"]))
+    shares = " / ".join(f"{_shares(of, i).ours:.1f}" for i in several)
+    left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
+    return [shares, _jain(of).text, left.text]
+
+
+def _window(i: int, run: Json) -> float:
+    """The mean of the i-th flow's."""
+    return float(run["observed"]["windows"][i])
+
+
+def _means(found: list[Json], where: str = "") -> dict[str, Value]:
+    """The mean window of each flow, by its round-trip time."""
+    return {
+        f"window, {flow['base_rtt_ms']:g} ms{where}": over(
+            found, partial(_window, i), unit="packets", digits=0
+        )
+        for i, flow in enumerate(fast_flows(found[0]))
+    }
+
+
+def fig2(runs: Runs) -> Shown:
+    """Their windows."""
+    found = runs("cwhstcp-table2")
+    shown = Shown(peer_headings=["mean windows by RTT"])
+    shown.values |= _means(found)
+    _windows(shown, found, "HSTCP")
+    for name, of in group(runs("cwhstcp-table2-peers"), cc).items():
+        several = range(len(of[0]["observed"]["windows"]))
+        shown.peers[name] = [
+            " / ".join(f"{mean(run['observed']['windows'][i] for run in of):.0f}" for i in several)
+        ]
+    return shown
+
+
+def table3(runs: Runs) -> Shown:
+    """By c."""
+    shown = Shown()
+    for name, of in group(runs("cwhstcp-table3"), case).items():
+        paper, c = PAPER["table3"][name], name.removeprefix("c-")
+        for i, flow in enumerate(fast_flows(of[0])):
+            shown.values[f"c={c}: share, {flow['base_rtt_ms']:g} ms"] = _shares(
+                of, i, paper["shares"][i]
+            )
+        shown.values[f"c={c}: background"] = over(
+            of,
+            lambda run: 100 * run["observed"]["background"]["share"],
+            paper=paper["background"],
+            unit="%",
+            digits=1,
+        )
+        shown.values[f"c={c}: total"] = over(
+            of, utilisation, paper=paper["total"], unit="%", digits=1
+        )
+        shown.values[f"c={c}: Jain"] = _jain(of, paper["jain"])
+        shown.values[f"c={c}: background's loss"] = over(
+            of,
+            lambda run: 1e4 * run["observed"]["background"]["loss"],
+            unit="1e-4",
+            printed="{} to {}".format(*paper["loss"]),
+            digits=2,
+        )
+    return shown
+
+
+def _most_over_least(run: Json) -> float:
+    windows = run["observed"]["windows"]
+    return float(max(windows) / min(windows))
+
+
+def fig6(runs: Runs) -> Shown:
+    """Windows of CW-HSTCP: as in the paper, and with less and less that makes them differ."""
+    of_table3 = [run for run in runs("cwhstcp-table3") if case(run) == "c-10"]
+    alone = runs("cwhstcp-fig6")
+    behind = group((run for run in runs("cwhstcp-buffer") if _is_base(run)), _rtt_of)
+    shown = Shown()
+    for what, of in (
+        ("c = 10 of Table 3", of_table3),
+        ("the same at 155 Mbit/s", behind["min"]),
+        ("there by the smoothed RTT", behind["smoothed"]),
+        ("and alone, 1000 s", alone),
+    ):
+        shown.values |= _means(of, f", {what}")
+        shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
+    _windows(shown, alone, "CW-HSTCP alone, 155 Mbit/s, by the smoothed RTT")
+    return shown
+
+
+def fig7(runs: Runs) -> Shown:
+    """Jain's index over time scales, and others."""
+    ours = [run for run in runs("cwhstcp-buffer") if _is_base(run) and _rtt_of(run) == "min"]
+    found = {"cwhstcp": ours} | group(runs("cwhstcp-fig7"), case)
+    found |= group(runs("cwhstcp-fig7-peers"), case)
+    shown = Shown(peer_headings=["Jain over 1 s", "10 s", "100 s", "background, %"])
+    figure, axes = pyplot.subplots(figsize=(7, 3.4), layout="constrained")
+    scales = {"1": 1, "10": 10, "100": 100}
+
+    def over_time(of: list[Json], seconds: str) -> Value:
+        if seconds == "100":
+            return _jain(of)
+        return over(
+            of, lambda run: run["observed"]["jain_over"].get(seconds, float("nan")), digits=3
+        )
+
+    for name, of in found.items():
+        values = {seconds: over_time(of, seconds) for seconds in scales}
+        if name in ("cwhstcp", "hstcp", "scalable", "reno"):
+            shown.values |= {f"{name}, {seconds} s": value for seconds, value in values.items()}
+        if name in ("hstcp", "scalable", "reno"):
+            for seconds, value in values.items():
+                more = minus(shown.values[f"cwhstcp, {seconds} s"], value, digits=3)
+                shown.values[f"more than {name}'s, {seconds} s"] = more
+        if name not in ("cwhstcp", "hstcp"):
+            left = over(of, lambda run: 100 * run["observed"]["background"]["share"], digits=1)
+            shown.peers[name] = [*(value.text for value in values.values()), left.text]
+        thick = name in ("cwhstcp", "hstcp", "scalable", "reno")
+        axes.errorbar(
+            list(scales.values()),
+            [v.ours for v in values.values()],
+            [v.half for v in values.values()],
+            marker=".",
+            label=name,
+            color=colour({"hstcp": "highspeed"}.get(name, name)),
+            lw=2 if thick else 0.8,
+            ls="-" if thick else "--",
+        )
+    logarithmic(axes)
+    axes.set_xlabel("time scale, s")
+    axes.set_ylabel("Jain's index")
+    axes.set_ylim(0.3, 1.02)
+    axes.grid(alpha=0.3)
+    legend_beside(axes)
+    shown.pictures.append(("fairness over time scales", figure))
+    return shown
+
+
+def _rtt_of(run: Json) -> str:
+    """What eta goes by."""
+    return str(run["scenario"]["module"].get("cwhstcp", {}).get("rtt", "min"))
+
+
+def _is_base(run: Json) -> bool:
+    """Of the runs behind several buffers those of Table 3's."""
+    return bool(run["scenario"]["link"]["buffer"][0] == 559)

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The figures of the SABUL paper."""
+
+from __future__ import annotations
+
+from statistics import mean
+
+from matplotlib import pyplot
+
+from longfat.pages.docs import logarithmic
+from longfat.pages.docs.sabul import WINDOW, equation16, friendly_of, of_kind
+from longfat.pages.shown import (
+    Runs,
+    Shown,
+    Value,
+    case,
+    cc,
+    goodput,
+    group,
+    minus,
+    over,
+    public,
+    rate,
+    ratio,
+    utilisation,
+)
+from longfat.run.result import Json
+
+PAPER = public("sabul")
+
+
+def fig1(runs: Runs) -> Shown:
+    """Interval and rate over time."""
+    found = group(runs("sabul-fig1"), case)
+    shown = Shown()
+    for name, of in found.items():
+        shown.values[f"throughput, {name}"] = over(
+            of,
+            utilisation,
+            paper=round(100 * equation16(of[0]), 2),
+            unit="%",
+            digits=1,
+        )
+        shown.values[f"lacks, {name}"] = over(
+            of,
+            lambda run: 100 - utilisation(run),
+            paper=round(100 - 100 * equation16(of[0]), 2),
+            unit="points",
+            digits=1,
+        )
+    figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
+    for name, label in (("1gbit", "sabul"), ("1gbit-paper", "the paper's law")):
+        one = found[name][0]
+        us = one["observed"]["interval_us"]
+        t, size = [i / 10 for i in range(len(us))], one["scenario"]["link"]["mtu"] * 8
+        places[0].plot(t, us, lw=1, label=label)
+        places[1].plot(t, [size / x if x else None for x in us], lw=1, label=label)
+    for place, y in zip(places, ("interval, us", "rate, Mbit/s"), strict=True):
+        place.set_ylabel(y)
+        place.grid(alpha=0.3)
+    places[1].set_xlabel("time, s")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("sending interval and rate over time, 1 Gbit/s", figure))
+    return shown
+
+
+def _rtt(run: Json) -> float:
+    return float(run["flows"][0]["base_rtt_ms"])
+
+
+def fig2(runs: Runs) -> Shown:
+    """Utilisation by RTT."""
+    shown = Shown()
+    figure, places = pyplot.subplots(1, 2, sharey=True, figsize=(8, 3.2), layout="constrained")
+    for axes, name in zip(places, ("sabul-fig2-oc12", "sabul-fig2-1g"), strict=True):
+        found = group(runs(name), case)
+        link = rate(found["sabul"][0])
+        for who, of in found.items():
+            by = {
+                rtt: over(each, utilisation, unit="%", digits=1)
+                for rtt, each in group(of, _rtt).items()
+            }
+            called = {"paper": "paper's law"}.get(who, who)
+            shown.values |= {f"{called}, {link}, {rtt:g} ms": value for rtt, value in by.items()}
+            if who == "sabul":
+                ends = sorted(by.values(), key=lambda value: value.ours)
+                shown.values[f"spread over RTTs, {link}"] = minus(
+                    ends[-1], ends[0], unit="points", digits=1
+                )
+            axes.errorbar(
+                list(by),
+                [v.ours for v in by.values()],
+                [v.half for v in by.values()],
+                marker=".",
+                label=called,
+            )
+        logarithmic(axes)
+        axes.set_xlabel(f"RTT, ms; {link}")
+        axes.grid(alpha=0.3)
+    small = {_rtt(run): run for run in runs("sabul-fig2-default")}
+    for rtt, run in small.items():
+        shown.values[f"reno, 64 KB, {rtt:g} ms"] = Value(utilisation(run), unit="%", digits=2)
+    shown.values["reno, 64 KB, throughput, 110 ms"] = Value(
+        goodput(small[110]), paper=PAPER["fig2_default"], unit="Mbit/s"
+    )
+    places[0].plot(
+        list(small), [utilisation(run) for run in small.values()], marker=".", label="reno, 64 KB"
+    )
+    places[0].set_ylim(0, 105)
+    places[0].set_ylabel("utilisation, %")
+    places[0].legend(fontsize="x-small")
+    shown.pictures.append(("utilisation by RTT", figure))
+    beside = [run for run in runs("sabul-fig2-1g") if case(run) == "reno"] + runs(
+        "sabul-fig2-peers"
+    )
+    rtts = sorted({_rtt(run) for run in runs("sabul-fig2-1g")})
+    shown.peer_headings = [f"1 Gbit/s, {rtt:g} ms, %" for rtt in rtts]
+    for name, of in group(beside, cc).items():
+        at = group(of, _rtt)
+        shown.peers[name] = [
+            over(at[r], utilisation, digits=1).text if r in at else "missing" for r in rtts
+        ]
+    return shown
+
+
+def _together(item: tuple[str, object]) -> bool:
+    """Sorts those that start together first."""
+    return not item[0].endswith("-together")
+
+
+def fig3(runs: Runs) -> Shown:
+    """Two flows."""
+    found = group(runs("sabul-fig3"), case)
+    shown = Shown()
+    for name, of in found.items():
+        shown.values[f"Jain, {name}"] = over(of, lambda run: run["summary"]["jain"], digits=3)
+        shown.values[f"total, {name}"] = over(of, utilisation, unit="%", digits=1)
+    figure, places = pyplot.subplots(2, 4, sharey=True, figsize=(10, 5), layout="constrained")
+    figure.delaxes(places[0, -1])  # seven: together, or one after the other
+    for place, (name, of) in zip(figure.axes, sorted(found.items(), key=_together), strict=True):
+        for n, (flow, mbps) in enumerate(
+            zip(of[0]["flows"], of[0]["observed"]["mbps"], strict=True), 1
+        ):
+            place.plot(
+                [(i + 0.5) * WINDOW for i in range(len(mbps))],
+                mbps,
+                lw=1,
+                label=f"flow {n}, {flow['base_rtt_ms']:g} ms",
+            )
+        place.set_title(name, fontsize="small")
+        place.grid(alpha=0.3)
+        place.legend(fontsize="x-small")
+    places[0, 0].set_ylim(bottom=0)
+    for place in places[-1]:
+        place.set_xlabel("time, s")
+    for place in places[:, 0]:
+        place.set_ylabel("throughput, Mbit/s")
+    shown.pictures.append(("throughput of two flows over time", figure))
+
+    def path(run: Json) -> str:
+        return " and ".join(f"{flow['base_rtt_ms']:g}" for flow in run["flows"]) + " ms"
+
+    paths = ("10 and 100 ms", "100 and 100 ms")
+    shown.peer_headings = [f"Jain, {p}, 10 s apart" for p in paths]
+    for name, of in group(runs("sabul-fig3-peers"), cc).items():
+        by = group(of, path)
+        shown.peers[name] = [
+            over(by[p], lambda run: run["summary"]["jain"], digits=3).text if p in by else "missing"
+            for p in paths
+        ]
+    return shown
+
+
+def _a_flow(of: list[Json], sabul: bool, paper: list[float] | None) -> Value:
+    """What a flow of SABUL, or one of the others, gets on average."""
+    return over(
+        of,
+        lambda run: mean(of_kind(run, sabul)),
+        paper=mean(paper) if paper else None,
+        unit="Mbit/s a flow",
+        digits=0,
+    )
+
+
+def fig4(runs: Runs) -> Shown:
+    """B1 >= B2?"""
+    shown = Shown()
+    short = PAPER["fig4"]["short"]
+    figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
+    labels = []
+    for i, (name, mixed, four) in enumerate(friendly_of(group(runs("sabul-fig4"), case))):
+        paper = short if name == "short-reno" else {}
+        b1 = _a_flow(mixed, False, paper.get("beside"))
+        b2 = _a_flow(four, False, paper.get("four"))
+        shown.values[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
+        shown.values[f"{name}: TCP beside it, B1"] = b1
+        shown.values[f"{name}: four TCP, B2"] = b2
+        printed = (b1.paper or 0) / b2.paper if b2.paper else None
+        shown.values[f"{name}: B1 / B2"] = ratio(b1, b2, paper=printed)
+        if name == "default-reno":
+            shown.values[f"{name}: SABUL together"] = over(
+                mixed,
+                lambda run: sum(of_kind(run, True)),
+                paper=PAPER["fig4"]["long"]["sabul"],
+                unit="Mbit/s",
+                digits=0,
+            )
+        for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
+            axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
+        labels.append(name)
+    axes.set_xticks(range(len(labels)), labels, fontsize="x-small")
+    axes.set_ylabel("TCP, Mbit/s a flow")
+    axes.set_title("beside SABUL (left), and four of TCP (right)", fontsize="small")
+    axes.grid(alpha=0.3, axis="y")
+    shown.pictures.append(("TCP's throughput beside SABUL, and beside TCP", figure))
+    return shown

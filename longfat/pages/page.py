@@ -1,0 +1,295 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From results to pages: HTML in one file, and Markdown with pictures beside it.
+
+Both say the same of a figure (Section); templates in data/ say how it looks.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+
+import jinja2
+from matplotlib import pyplot
+from matplotlib.figure import Figure as Picture
+
+from longfat.pages import catalogue, work
+from longfat.pages import docs as figures
+from longfat.pages.catalogue import PEERS, Figure
+from longfat.pages.docs import DOCS
+from longfat.pages.shown import Shown, Table
+from longfat.pages.verdict import Judged, State, Verdict, decide, judge
+from longfat.run.result import Json
+from longfat.run.scenario import Scenario
+from longfat.show import report  # noqa: F401 - it sets matplotlib up, for repeatable files
+
+DATA = Path(__file__).parent / "data"
+LONG = 16  # rows of numbers from which they are folded away
+
+
+@dataclass
+class Section:
+    """One figure, as a page shows it."""
+
+    figure: Figure
+    verdict: Verdict
+    reasons: list[str]
+    judged: list[Judged] = field(default_factory=list)
+    numbers: Table | None = None
+    tables: list[Table] = field(default_factory=list)
+    peers: Table | None = None
+    pictures: list[tuple[str, str]] = field(default_factory=list)  # (what it shows, SVG)
+    state: State = field(default_factory=State)
+    peer_state: State = field(default_factory=State)
+    peer_seeds: str = ""  # how many of how many, if they are not all
+    seeds: tuple[int, int] = (1, 1)  # from and to, of its runs
+    interval: bool = False  # numbers are means over them
+
+    @property
+    def seeds_text(self) -> str:
+        """How many draws there are of each number."""
+        low, high = self.seeds
+        if high == 1:
+            return "one run of each"
+        number = f"{high}" if low == high else f"{low} to {high}"
+        return f"{number} seeds{', mean and 95 % interval' if self.interval else ''}"
+
+    @property
+    def command(self) -> str:
+        """What runs just this one again."""
+        return f"make report FIGURE={self.figure.id}"
+
+    @property
+    def no_peers(self) -> bool:
+        """None of the kernel's own is there."""
+        return bool(self.peers and all(row[1] == "missing" for row in self.peers.rows))
+
+    @property
+    def kind(self) -> str:
+        """The verdict as a class name."""
+        return self.verdict.name.lower()
+
+
+def svg(figure: Picture) -> str:
+    """A picture as text that may stand in a page beside others."""
+    out = io.StringIO()
+    figure.savefig(
+        out, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
+    )
+    pyplot.close(figure)
+    text = out.getvalue()
+    text = text[text.index("<svg") :]
+    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.S)
+    # Names that nothing refers to, and that are the same in every picture.
+    text = re.sub(r'(<g) id="[A-Za-z0-9_.]+_\d+"', r"\1", text)
+    return re.sub(r"[ \t]+$", "", text, flags=re.M)
+
+
+def _numbers(shown: Shown, reference: str) -> Table | None:
+    if not shown.values or shown.tables:
+        return None
+    values = shown.values
+    printed = any(value.beside for value in values.values())
+    several = any(value.seeds > 1 for value in values.values())
+    ours = "ours, ± 95 %" if several else "ours"
+    headings = ["", ours, *([reference, "ratio"] if printed else []), "unit"]
+    rows = []
+    for name, value in values.items():
+        paper = [value.beside, f"{value.ratio:.2f}" if value.ratio is not None else ""]
+        rows.append([name, value.text, *(paper if printed else []), value.unit])
+    return Table(headings, rows)
+
+
+def _peer_table(
+    figure: Figure, shown: Shown | None, state: State, runs: dict[str, list[str]]
+) -> Table | None:
+    """The kernel's own, every one of them: with numbers, or with what became of its runs.  What
+    there is of fewer runs than wanted says so."""
+    if not figure.peers:
+        return None
+    headings = ["", *(shown.peer_headings if shown and shown.peer_headings else ["runs"])]
+    rows = []
+    for name in PEERS:
+        wanted = runs.get(name, [])
+        kinds = {"failed": state.failed, "stale": state.stale, "missing": state.missing}
+        counts = {kind: sum(run in of for run in wanted) for kind, of in kinds.items()}
+        good = len(wanted) - sum(counts.values())
+        cells = shown.peers.get(name) if shown else None
+        if cells is None:
+            said = next((kind for kind, count in counts.items() if count), "not run")
+            cells = [f"{good} of {len(wanted)}" if good else said] + [""] * (len(headings) - 2)
+        if len(cells) != len(headings) - 1:
+            raise ValueError(f"{figure.id}: {name} has {len(cells)} cells: {headings[1:]}")
+        label = name
+        if 0 < good < len(wanted):
+            failed = f", failed: {counts['failed']}" if counts["failed"] else ""
+            label = f"{name} ({good} of {len(wanted)}{failed})"
+        rows.append([label, *cells])
+    return Table(headings, rows)
+
+
+def _fewer_seeds(state: State, runs: list[tuple[Scenario, int]]) -> str:
+    """How many seeds there are of how many, if there is each run of them and none of the others;
+    these are not missing then."""
+    every = max(len(one.seeds) for one, _ in runs)
+    left = {seed for one, seed in runs if work.run_name(one, seed) in state.missing}
+    there = {seed for _, seed in runs} - left
+    whole = all(work.run_name(one, seed) in state.missing for one, seed in runs if seed in left)
+    if not (there and whole) or len(there) == every:
+        return ""
+    state.expected -= len(state.missing)
+    state.missing.clear()
+    return f"{len(there)} seed{'s' if len(there) > 1 else ''} of {every}"
+
+
+def _peer_runs(figure: Figure, how: work.Profile) -> dict[str, list[str]]:
+    """The runs of each of the kernel's own: in the files beside, or else in the figure's."""
+    found: dict[str, list[str]] = {}
+    for peers in (True, False):
+        there = set(found)
+        for runs in work.expected(figure, how, peers=peers).values():
+            for one, seed in runs:
+                if work.peer_of(one) not in there and one.flow[0].parallel == 1:
+                    found.setdefault(work.peer_of(one), []).append(work.run_name(one, seed))
+    return found
+
+
+def _merge(states: list[State]) -> State:
+    total = State()
+    for one in states:
+        total.expected += one.expected
+        total.missing += one.missing
+        total.stale += one.stale
+        total.failed |= one.failed
+        total.measured += one.measured
+        total.earlier += one.earlier
+        total.again |= one.again
+        total.kernels |= one.kernels
+        total.sources |= one.sources
+    return total
+
+
+def section(figure: Figure, how: work.Profile) -> Section:
+    """What is there of a figure, drawn and judged."""
+    states: dict[bool, list[State]] = {False: [], True: []}
+    lines: dict[str, list[Json]] = {}
+    peer_runs = _peer_runs(figure, how)
+    fewer, seeds = "", []
+    for peers in (False, True):
+        for name, runs in work.expected(figure, how, peers=peers).items():
+            files = [name, name + figure.suffix] if figure.beside else [name]
+            if not peers:
+                seeds += [sum(o.name == one.name for o, _ in runs) for one, _ in runs]
+            for file in files:
+                found = work.read(how.results, file)
+                states[peers].append(work.state(found, runs))
+                lines[file] = work.current(found, runs)
+            if peers and how.fewer_seeds:
+                missing = set(states[True][-1].missing)
+                fewer = _fewer_seeds(states[True][-1], runs) or fewer
+                unasked = missing - set(states[True][-1].missing)
+                peer_runs = {
+                    name: [run for run in of if run not in unasked]
+                    for name, of in peer_runs.items()
+                }
+    state, peer_state = _merge(states[False]), _merge(states[True])
+    out = Section(figure, *decide(figure, state, []), state=state, peer_state=peer_state)
+    out.peer_seeds = fewer
+    out.seeds = min(seeds, default=1), max(seeds, default=1)
+    every = _merge([state, peer_state])
+    if not state.complete:
+        out.peers = _peer_table(figure, None, every, peer_runs)
+        return out
+    try:
+        module = import_module(f"longfat.pages.figures.{figure.paper}")
+        shown = getattr(module, figure.draw)(lambda name: lines.get(name, []))
+        out.judged = [
+            judge(criterion, shown.values, short=how.length != 1) for criterion in figure.criterion
+        ]
+        out.peers = _peer_table(figure, shown, every, peer_runs)
+    except Exception as error:
+        # The others are to be shown all the same.
+        pyplot.close("all")
+        if how.length == 1:
+            out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
+        else:
+            out.verdict, out.reasons = Verdict.OPEN, [f"its runs are too short for it ({error!r})"]
+        out.judged = []
+        out.peers = _peer_table(figure, None, every, peer_runs)
+        return out
+    out.verdict, out.reasons = decide(figure, state, out.judged)
+    out.numbers, out.tables = _numbers(shown, figure.reference), shown.tables
+    out.pictures = [(what, svg(picture)) for what, picture in shown.pictures]
+    out.interval = any(value.seeds > 1 for value in shown.values.values())
+    # A number may be of the runs of two files.
+    most = max((len(value.each) for value in shown.values.values()), default=1)
+    out.seeds = min(out.seeds), max(*out.seeds, most)
+    return out
+
+
+def sections(figures: list[Figure], how: work.Profile) -> list[Section]:
+    """Of all these figures."""
+    return [section(figure, how) for figure in figures]
+
+
+def _environment(*, html: bool) -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(DATA),
+        autoescape=html,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters["initial"] = lambda text: text[:1].upper() + text[1:]
+    environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
+    environment.filters["table"] = _table
+    return environment
+
+
+def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
+    states = [state for one in found for state in (one.state, one.peer_state)]
+    kernels = sorted(set().union(*(state.kernels for state in states)))
+    return {
+        "sections": found,
+        "papers": catalogue.load().paper,
+        "kernels": kernels,
+        "profile": how,
+        "counts": {v: sum(one.verdict is v for one in found) for v in Verdict},
+        "measured": len(set().union(*(state.measured for state in states))),
+        "earlier": len(set().union(*(state.earlier for state in states))),
+        "again": len(set().union(*(state.again for state in states))),
+        "long": LONG,
+    }
+
+
+def html(found: list[Section], how: work.Profile) -> str:
+    """The report: one file, nothing else is loaded."""
+    return _environment(html=True).get_template("report.html").render(_context(found, how))
+
+
+def _table(table: Table) -> str:
+    """A table as Markdown has it."""
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
+    text = figures.markdown(table.headings, rows)
+    return f"{text}\n\n{table.caption}" if table.caption else text
+
+
+def picture_name(one: Section, number: int) -> str:
+    """What the n-th picture of a section is called in docs/img."""
+    return f"report-{one.figure.id}{f'-{number}' if number else ''}.svg"
+
+
+def markdown(found: list[Section], how: work.Profile) -> dict[Path, str]:
+    """docs/results.md and its pictures: file -> text."""
+    context = _context(found, how) | {"picture_name": picture_name}
+    text = _environment(html=False).get_template("results.md").render(context)
+    files = {DOCS / "results.md": re.sub(r"\n{3,}", "\n\n", text)}
+    for one in found:
+        for number, (_, picture) in enumerate(one.pictures):
+            path = DOCS / "img" / picture_name(one, number)
+            files[path] = '<?xml version="1.0" encoding="utf-8"?>\n' + picture
+    return files

@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From numbers and criteria to a verdict, and from runs to what state they are in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from itertools import pairwise
+from math import inf, isfinite
+
+from longfat.pages.catalogue import Criterion, Figure
+from longfat.pages.shown import Value, apart
+
+
+class Verdict(StrEnum):
+    REPRODUCED = "reproduced"
+    DIFFERENT = "reproduced with a stated difference"
+    NOT = "not reproduced"
+    OPEN = "not decided"  # by these runs
+    # Of a claim that is ours.
+    HOLDS = "holds"
+    HOLDS_NOT = "does not hold"
+    FAILED = "failed"
+    STALE = "stale"
+    MISSING = "missing"
+
+
+@dataclass
+class State:
+    """The runs of some scenario files: how many there are to be, and how many are not there."""
+
+    expected: int = 0
+    missing: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)  # of other sources, or of another scenario
+    failed: dict[str, str] = field(default_factory=dict)  # -> what it said
+    measured: list[str] = field(default_factory=list)  # of the present sources
+    earlier: list[str] = field(default_factory=list)  # of other sources that gave the same ...
+    again: set[str] = field(default_factory=set)  # ... as these runs say, which were made again
+    kernels: set[str] = field(default_factory=set)
+    sources: set[str] = field(default_factory=set)  # of our modules in them, hashes
+
+    @property
+    def complete(self) -> bool:
+        return not (self.missing or self.stale or self.failed)
+
+    @property
+    def good(self) -> int:
+        """How many runs count."""
+        return self.expected - len(self.missing) - len(self.stale) - len(self.failed)
+
+    def text(self) -> str:
+        """How many runs there are, and what is wrong with the others."""
+        parts = [f"{self.good} of {self.expected} runs"]
+        if self.failed:
+            name, said = next(iter(self.failed.items()))
+            parts.append(f"{len(self.failed)} failed, first {name}: {said.splitlines()[0]}")
+        if self.stale:
+            parts.append(f"{len(self.stale)} measured with other sources or another scenario")
+        if self.missing:
+            parts.append(f"{len(self.missing)} missing")
+        if self.earlier:
+            parts.append(
+                f"{len(self.earlier)} measured with earlier sources, of each scenario of which a "
+                "seed made again with these gave exactly the same"
+            )
+        return "; ".join(parts)
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A criterion, and whether it holds."""
+
+    criterion: Criterion
+    holds: bool | None  # None: not decided
+    by: str  # the numbers that decided
+    sure: bool = True  # False: by the means alone, 95 % intervals leave it open
+
+    @property
+    def answer(self) -> str:
+        """As a table has it."""
+        if self.holds is None:
+            return "not decided"
+        said = "yes" if self.holds else "no"
+        return said if self.sure else f"open; by the means {said}"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """Whether something holds of means, and whether it does wherever in their 95 % intervals the
+    true ones are, or somewhere in them."""
+
+    holds: bool
+    by: str
+    surely: bool
+    maybe: bool
+
+
+def _named(pattern: str, values: Mapping[str, Value]) -> dict[str, Value]:
+    found = {name: value for name, value in values.items() if fnmatchcase(name, pattern)}
+    if not found:
+        raise ValueError(f"no number is named like {pattern!r}; there are: {', '.join(values)}")
+    for name, value in found.items():
+        if not isfinite(value.ours) or not isfinite(value.paper or 0):
+            raise ValueError(f"{name} is no number: {value.ours}, beside {value.paper}")
+    return found
+
+
+def _within(found: Mapping[str, Value], within: float) -> Judgement:
+    ratios = {name: value.ratio for name, value in found.items() if value.ratio is not None}
+    if missing := [name for name in found if name not in ratios]:
+        raise ValueError(f"the paper prints no {', '.join(missing)}")
+    off = {name: abs(ratio - 1) for name, ratio in ratios.items()}
+    half = {name: value.half / value.paper if value.paper else 0 for name, value in found.items()}
+    worst = max(off, key=lambda name: off[name] + half[name])
+    return Judgement(
+        all(off[name] <= within for name in off),
+        f"{worst}: ratio {ratios[worst]:.3f}" + (f" ± {half[worst]:.3f}" if half[worst] else ""),
+        all(off[name] + half[name] <= within for name in off),
+        all(off[name] - half[name] <= within for name in off),
+    )
+
+
+def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
+    def inside(slack: float) -> bool:
+        """With every number off by so many halves of its interval, for the better."""
+        return all(
+            low <= value.ours + slack * value.half and value.ours - slack * value.half <= high
+            for value in found.values()
+        )
+
+    least = min(found, key=lambda name: found[name].ours - found[name].half)
+    most = max(found, key=lambda name: found[name].ours + found[name].half)
+    ends = [least] * (low > -inf) + [most] * (high < inf)
+    by = "; ".join(f"{name} {found[name].text}" for name in dict.fromkeys(ends))
+    return Judgement(inside(0), by, inside(-1), inside(1))
+
+
+def _ordered(chosen: list[tuple[str, Value]], by: float) -> Judgement:
+    # The difference of two means has an interval of its own.
+    differences = [apart(a, b, by) for (_, a), (_, b) in pairwise(chosen)]
+
+    def holds(slack: float) -> bool:
+        return all(difference + slack * half > 0 for difference, half in differences)
+
+    return Judgement(holds(0), "; ".join(f"{n} {v.text}" for n, v in chosen), holds(-1), holds(1))
+
+
+def judge(criterion: Criterion, values: Mapping[str, Value], *, short: bool = False) -> Judged:
+    """Whether a criterion holds of these numbers; ValueError if it names one that is not there,
+    or is none.  `short` runs need not show all that there is."""
+    patterns = criterion.order or criterion.of
+    there = all(any(fnmatchcase(name, pattern) for name in values) for pattern in patterns)
+    if criterion.peers and not there:
+        return Judged(criterion, None, "not all of the kernel's own runs are there")
+    if short and not there:
+        return Judged(criterion, None, "the runs are too short for it")
+    found: dict[str, Value] = {}
+    for pattern in patterns:
+        found |= _named(pattern, values)
+    if criterion.order:
+        made = _ordered([(name, found[name]) for name in criterion.order], criterion.by)
+    elif criterion.within is not None:
+        made = _within(found, criterion.within)
+    else:
+        low, high = criterion.least, criterion.most
+        made = _between(found, -inf if low is None else low, inf if high is None else high)
+    return Judged(criterion, made.holds, made.by, made.surely == made.maybe)
+
+
+def _answer(one: Judged) -> str:
+    """How a reason begins."""
+    if one.holds is None:
+        answer = "Not decided"
+    elif not one.sure:
+        answer = f"Left open by the intervals, {'so' if one.holds else 'not so'} by the means"
+    else:
+        answer = "Not so"
+    return answer if one.criterion.main else f"{answer}, a detail"
+
+
+def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict, list[str]]:
+    """The verdict on a figure, and its reasons.  `judged` is looked at if all runs are there."""
+    if state.failed:
+        return Verdict.FAILED, [state.text()]
+    if state.missing or state.stale:
+        return (Verdict.MISSING if state.missing else Verdict.STALE), [state.text()]
+    reasons = [f"The experiment: {figure.differs}"] if figure.differs else []
+    reasons += [
+        f"{_answer(one)}: {one.criterion.says} ({one.by})."
+        + (f" {one.criterion.why or 'Unexplained.'}" if one.holds is False else "")
+        for one in sorted(judged, key=lambda one: not one.criterion.main)
+        if not (one.holds and one.sure)
+    ]
+    claim = [one for one in judged if one.criterion.main]
+    if any(one.holds is False and one.sure for one in claim):
+        return (Verdict.HOLDS_NOT if figure.ours else Verdict.NOT), reasons
+    if not all(one.holds and one.sure for one in claim):
+        return Verdict.OPEN, reasons
+    if figure.ours:
+        return Verdict.HOLDS, reasons
+    return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons

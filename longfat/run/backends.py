@@ -1,0 +1,388 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Where an experiment runs: each backend carries out one run directory.
+
+A run directory holds what guest/run.sh needs; afterwards it holds `samples`,
+`log`, `kernel` and `status`, and `trace` if the scenario asks for it.  A backend
+differs only in what surrounds run.sh.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+from longfat.build import kernel, modules, tools
+from longfat.core import cores, process
+from longfat.core.errors import LabError
+from longfat.machines import suite, vm
+from longfat.run.plan import Plan
+from longfat.run.scenario import Scenario
+
+
+class Backend(ABC):
+    """One way of running experiments; `prepare` once, then `execute` many."""
+
+    name: str
+    exact: bool  # virtual time: cores are never short
+    seeded = False  # netem's random numbers can be seeded
+    own_system = False  # runs do not see this machine's programs, but those of another system
+
+    def __init__(self) -> None:
+        # Congestion control of ours -> hash of what it was made from, by `prepare`.
+        self.sources: dict[str, str] = {}
+
+    def prepare(self, say: Callable[[str], None]) -> None:
+        """Build or check what runs need; LabError says why this backend cannot run."""
+        # Before the build: an edit from now on belongs to the next one.
+        self.sources = modules.source_hashes(modules.owners())
+        self._prepare(say)
+
+    @abstractmethod
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        """What `prepare` does for this backend."""
+
+    @property
+    def prefix(self) -> str:
+        """What the namespaces of a run are called."""
+        return "lf"
+
+    @abstractmethod
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        """Carry out the prepared directory `run`."""
+
+    def module_files(self) -> Path | None:
+        """Where the .ko files are that a run loads by itself, if it does."""
+        return None
+
+
+def fill(
+    run: Path,
+    plan: Plan,
+    scenario: Scenario,
+    backend: Backend,
+    *,
+    main: str = "",
+) -> None:
+    """Write what guest/run.sh needs into the empty directory `run`; `main` in the place of the
+    plan's own."""
+    if plan.programs and main:
+        raise LabError(f"{scenario.name}: this measures with the lab's traffic, not with iperf3")
+    if plan.programs and not backend.own_system:
+        tools.need("iperf3")
+    (run / "setup.sh").write_text(plan.setup)
+    (run / "traffic").write_text(plan.traffic)
+    (run / "main.sh").write_text(main or plan.main)
+    if scenario.trace:
+        (run / "tracing").touch()
+    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
+    (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
+    (run / "bin").mkdir()
+    shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
+    for script in ("run.sh", "init.sh"):
+        shutil.copy(tools.GUEST / script, run / script)
+        (run / script).chmod(0o755)
+    used = scenario.algorithms | set(scenario.module)
+    owners = modules.owners()
+    made_from = {cc: backend.sources[cc] for cc in sorted(used & set(backend.sources))}
+    (run / "modules").write_text(json.dumps(made_from))
+    built = backend.module_files()
+    # A module may register several names: its parameters may stand under any of them.
+    settings: dict[str, list[str]] = {}
+    for cc in sorted(used & set(owners)):
+        settings.setdefault(owners[cc], []).extend(
+            f"{key}={int(value) if isinstance(value, bool) else value}"
+            for key, value in scenario.module.get(cc, {}).items()
+        )
+    for module, lines in settings.items():
+        if built:
+            shutil.copy(built / f"{module}.ko", run)
+        (run / f"{module}.conf").write_text("\n".join(lines) + "\n")
+
+
+class Uml(Backend):
+    """The virtual-time kernel, one core and one process for each run."""
+
+    name = "uml"
+    exact = True
+    seeded = True
+    processors = 1
+    slowness = 1
+    rarer = 1
+
+    def __init__(self, what: kernel.Kernel = kernel.LAB) -> None:
+        super().__init__()
+        self.sanitizers = what == kernel.SANITIZERS
+        self._what = what
+
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        kernel.require()
+        tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
+        name = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
+        say(f"{name} (the first time: about five minutes)")
+        self._kernel = kernel.build(self._what)
+        say("modules")
+        self._modules = kernel.build_modules(self._what)
+        self._programs = tools.programs()
+        self._tc = tools.seeding_tc()
+
+    def module_files(self) -> Path:
+        return self._modules
+
+    def memory(self) -> Path:
+        """Where the kernel has its memory, in a file without a name."""
+        shm = Path("/dev/shm")
+        return shm if shm.is_dir() else Path("/tmp")
+
+    def below(self, run: Path) -> list[str]:
+        """The command below which the kernel runs, such as a profiler."""
+        return []
+
+    def seeding_tc(self) -> Path | None:
+        """The directory of a tc that knows netem's seed, unless the system's own does."""
+        return self._tc
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        shutil.copy(self._programs / "poweroff", run / "poweroff")
+        if self._tc:
+            shutil.copy(self._tc / "tc", run / "bin/tc")
+        in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
+        megabytes = min(16384, 1024 + round(16 * in_flight / 2**20))
+        status = self.boot(
+            run,
+            seed,
+            megabytes=megabytes,
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+        )
+        if status:
+            tail = (run / "console").read_text(errors="replace")[-2000:]
+            why = f"the virtual-time kernel ended with status {status}"
+            if "ran out of space" in tail:
+                why += (
+                    f" because there is no space left in {self.memory()}, where its memory is (it "
+                    f"takes up to {megabytes} MB): free some, run fewer at once (-j 1), or mount "
+                    f"it with a larger size="
+                )
+            raise LabError(f"{why}:\n{tail}")
+
+    def boot_alone(
+        self, run: Path, *, megabytes: int, timeout: float, arguments: tuple[str, ...] = ()
+    ) -> int:
+        """Boot the kernel for the script run/run.sh and nothing else; its exit status."""
+        shutil.copy(tools.GUEST / "init.sh", run)
+        (run / "init.sh").chmod(0o755)
+        shutil.copy(tools.programs() / "poweroff", run)
+        return self.boot(
+            run,
+            1,
+            megabytes=megabytes,
+            timeout=timeout,
+            arguments=arguments,
+        )
+
+    def boot(
+        self,
+        run: Path,
+        seed: int,
+        *,
+        megabytes: int,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+        arguments: tuple[str, ...] = (),
+    ) -> int:
+        """Boot the kernel with run/init.sh as its first process; its exit status."""
+        command = [
+            str(self._kernel / "linux/linux"),
+            *(
+                f"mem={megabytes}M",
+                "root=/dev/root",
+                "rootfstype=hostfs",
+                "rootflags=/",
+                "rw",
+            ),
+            *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./", "umid=uml"),
+            *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
+            *("init=/proc/self/cwd/init.sh", "panic=-1", *arguments),
+        ]
+        # The command line goes into the kernel's random pool, so it must not name
+        # this run: the directory is found through the process's own.
+        # Address-space randomisation off, a fixed environment, a seeded pool.
+        env = {
+            "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/",
+            "LF_SEED": str(seed),
+            "LD_PRELOAD": str(self._programs / "getrandom.so"),
+            "TMPDIR": str(self.memory()),
+        }
+        with cores.taken() as core:
+            return process.run(
+                [*self.below(run), "setarch", "-R", "taskset", "-c", str(core), *command],
+                output=run / "console",
+                timeout=timeout,
+                cancel=cancel,
+                tick=tick,
+                env=env,
+                cwd=run,
+            )
+
+
+class Host(Backend):
+    """This machine's own kernel, in network namespaces; for root on a real machine."""
+
+    name = "host"
+    exact = False
+
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        other = "--backend uml (virtual time, no privilege) runs every scenario"
+        if os.geteuid():
+            raise LabError(f"the host backend needs root for network namespaces; {other}")
+        tools.need("ip", "tc", "ethtool", "sysctl", "modprobe")
+        probe = (
+            "ip netns add lf-probe && ip -n lf-probe link add lf0 type veth peer name lf1 && "
+            "tc -n lf-probe qdisc add dev lf0 root netem delay 1ms && "
+            "tc -n lf-probe qdisc add dev lf1 root fq"
+        )
+        try:
+            result = os.popen(f"({probe}) 2>&1").read().strip()
+        finally:
+            os.system("ip netns del lf-probe 2>/dev/null")
+        if result:
+            raise LabError(
+                f"this kernel ({os.uname().release}) cannot make the network: {result}. It needs "
+                f"network namespaces, veth, netem and fq (linux-image-amd64 has them); {other}"
+            )
+
+    @property
+    def prefix(self) -> str:
+        return f"lf{os.getpid()}"
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        process.run(
+            ["sh", str(run / "run.sh"), str(run)],
+            output=run / "out",
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+            grace=20,  # to remove the namespaces and put the settings back
+        )
+
+
+class Vm(Backend):
+    """Debian's own 6.1 kernel with the real modules, under virtme-ng."""
+
+    name = "vm"
+    exact = False
+    own_system = True
+    suite = "bookworm"
+    machine: ClassVar[dict[str, Any]] = {}  # options of vm.run
+
+    def boot(self, run: Path, **options: Any) -> vm.Completed:
+        """Boot the kernel for what is in `run`, with our modules built for it; `options` are
+        vm.run's."""
+        modules.copy(modules.files(), run / "source")
+        done = vm.run(
+            "sh /lab/run.sh /lab",
+            suite=self.suite,
+            # In the chroot, where a compiler is fast.
+            setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
+            binds=[(run, "/lab")],
+            **self.machine,
+            **options,
+        )
+        (run / "out").write_text(done.stdout)
+        (run / "accelerator").write_text(done.accelerator)
+        return done
+
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        vm.check()
+        say("Debian bookworm with its kernel (the first time: a minute or two)")
+        suite.chroot(self.suite)
+        tools.programs()
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        failed: list[LabError] = []
+
+        def poll() -> bool:
+            try:
+                tick()
+            except LabError as error:
+                failed.append(error)
+            return cancel.is_set() or bool(failed)
+
+        try:
+            self.boot(run, timeout=timeout, poll=poll)
+        except LabError:
+            if cancel.is_set():
+                raise process.Cancelled("cancelled") from None
+            if failed:
+                raise failed[0] from None
+            raise
+
+
+class Counted(Vm):
+    """The same kernel in a virtual time: emulated, a nanosecond for each instruction, so that it
+    holds rates which emulation in real time does not."""
+
+    name = "vm-counted"
+    exact = True
+    # What a processor of this speed must not spend, or packets wait for it in bursts: a buffer of
+    # 10 ms at 200 Mbit/s then overflows a tenth of the window too early.
+    arguments = ("preempt=full", "mitigations=off", "init_on_alloc=0", "apparmor=0")
+    machine = vm.COUNTED | {"arguments": arguments}
+
+    def boot(self, run: Path, **options: Any) -> vm.Completed:
+        """On one core: the emulator's two threads wait for each other (as fast, measured)."""
+        before = os.sched_getaffinity(0)
+        with cores.taken() as core:
+            os.sched_setaffinity(0, {core})  # of this thread, and of what it starts
+            try:
+                return super().boot(run, **options)
+            finally:
+                os.sched_setaffinity(0, before)
+
+
+BACKENDS: dict[str, type[Backend]] = {one.name: one for one in (Uml, Vm, Counted, Host)}

@@ -1,0 +1,253 @@
+# SPDX-License-Identifier: GPL-2.0
+"""From a scenario and a seed to what a backend carries out: a shell script that
+builds the network with ip, tc and sysctl, and the plan of lfgen's traffic.
+
+The network, one sender namespace for each traffic entry so that each has its own
+round-trip time; every namespace name begins with a prefix that the backend chooses:
+
+    s0 --veth--+                     bottleneck             impaired hop
+    s1 --veth--+-- r ------------- rate, buffer, AQM ----+-- w -- loss, jitter ... -- d
+     access,   |                                         (only if asked for)
+       fq      delay of the whole RTT, on the way back to each sender
+"""
+
+from __future__ import annotations
+
+import random
+import shlex
+from dataclasses import dataclass, field
+
+from longfat.core.errors import LabError
+from longfat.run import iperf3
+from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
+
+ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
+FIRST_PORT = 5001
+
+
+@dataclass
+class Plan:
+    setup: str
+    traffic: str
+    # ... and what carries both out.
+    main: str = "./bin/lfgen traffic >samples 2>&1\n"
+    # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
+    flows: dict[int, tuple[int, int]] = field(default_factory=dict)
+    udp: dict[int, int] = field(default_factory=dict)
+    short: dict[int, int] = field(default_factory=dict)
+    programs: list[iperf3.Connection] = field(default_factory=list)
+
+
+def _buffers(scenario: Scenario) -> int:
+    """Socket buffer limit, bytes: room for what is in flight and queued, with the
+    kernel's overhead per packet (up to five times the payload of a small one)."""
+    data = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
+    return min(2**31 - 1, max(4 << 20, round(8 * data)))
+
+
+def _tbf(link: Link, rate: int, limit: int) -> str:
+    """A tbf behind which full packets of the link leave at `rate` as they do behind netem:
+    it counts the Ethernet header, so its own rate is higher."""
+    frame = link.mtu + ETHERNET
+    raised = round(rate * frame / link.mtu)
+    return f"handle 1: tbf rate {raised}bit burst {2 * frame} limit {limit * frame}"
+
+
+def bottleneck(scenario: Scenario) -> list[str]:
+    """tc commands for the bottleneck on device $dev of namespace $ns."""
+    link = scenario.link
+    add = "tc -n $ns qdisc add dev $dev"
+    if link.aqm == "fifo":
+        return [f"{add} root netem rate {link.rate}bit -{ETHERNET} limit {scenario.buffer_packets}"]
+    frame = link.mtu + ETHERNET
+    limit = scenario.buffer_packets
+    ecn = " ecn" if link.ecn else ""
+    if link.aqm == "red":
+        low, high = limit // 6, limit // 2
+        rate = round(link.rate * frame / link.mtu)
+        child = (
+            f"red limit {limit * frame} min {low * frame} max {high * frame} avpkt {frame} "
+            f"burst {(2 * low + high) // 3 + 1} bandwidth {rate}bit probability 0.1{ecn}"
+        )
+    else:
+        child = f"fq_codel limit {limit}{ecn or ' noecn'}"
+    return [
+        f"{add} root {_tbf(link, link.rate, limit)}",
+        f"{add} parent 1:1 handle 10: {child}",
+    ]
+
+
+def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
+    """tc commands for the interface $dev of the sender $ns."""
+    add = "tc -n $ns qdisc add dev $dev"
+    fq = scenario.host.pacing or isinstance(group, Udp)
+    if not isinstance(group, Flow) or not group.access:
+        return [f"{add} root {'fq' if fq else 'pfifo limit 100000'}"]
+    # tbf cuts TCP's batches up before they come to its child, where fq's own limits would
+    # drop.  What is there still belongs to its socket, and holds it back.
+    child = "fq limit 100000 flow_limit 100000" if fq else "pfifo limit 100000"
+    return [
+        f"{add} root {_tbf(scenario.link, group.access, 1000)}",
+        f"{add} parent 1:1 handle 10: {child}",
+    ]
+
+
+def _impairment(scenario: Scenario, seed: int, *, seeded: bool) -> str:
+    link = scenario.link
+    # netem reorders by sending some packets ahead of the delay, so there must be one.
+    delay = link.jitter or (1e-3 if link.reorder else 0)
+    parts = ["limit 1000000"]
+    if delay:
+        jitter = f" {link.jitter * 1e6:.3f}us" if link.jitter else ""
+        parts.append(f"delay {delay * 1e6:.3f}us{jitter}")
+    for name, value in (
+        ("loss", link.loss),
+        ("duplicate", link.duplicate),
+        ("reorder", link.reorder),
+    ):
+        if value:
+            parts.append(f"{name} {value * 100:.9f}%")
+    if seeded:
+        parts.append(f"seed {seed}")
+    return f"tc -n $ns qdisc add dev $dev root netem {' '.join(parts)}"
+
+
+def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[str]:
+    """Commands for two devices that are one wire, each (namespace, device, address or "").
+
+    Batched packets would be counted as one by a buffer in packets; the first end may batch if
+    `batches`, and cuts them up before they reach the wire.
+    """
+    (a, dev_a, _), (b, dev_b, _) = ends
+    out = [f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"]
+    for ns, dev, address in ends:
+        offload = "on" if batches and (ns, dev) == (a, dev_a) else "off"
+        if address:
+            out.append(f"ip -n {ns} addr add {address}/24 dev {dev}")
+        out.append(f"ip netns exec {ns} ethtool -K {dev} tso off gso {offload} gro off >/dev/null")
+        out.append(f"ip -n {ns} link set {dev} mtu {mtu} txqueuelen 1000 up")
+    return out
+
+
+def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
+    """The plan of one run.
+
+    `prefix` begins every namespace's name; `seeded` says that tc and the kernel
+    know netem's `seed`.
+    """
+    link = scenario.link
+    rng = random.Random(seed)
+    router, receiver, wan = (f"{prefix}-{x}" for x in "rdw")
+    groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
+    senders = [f"{prefix}-s{i}" for i in range(len(groups))]
+    if len(groups) > 200:
+        raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
+    hosts = [*senders, receiver]
+    spaces = [*senders, router, *([wan] if link.impaired else []), receiver]
+    limit = _buffers(scenario)
+    out: list[str] = ["set -e"]
+
+    def pair(*ends: tuple[str, str, str]) -> None:
+        batches = scenario.host.offload and ends[0][0] in senders
+        out.extend(veth(*ends, mtu=link.mtu, batches=batches))
+
+    for ns in spaces:
+        out.append(f"ip netns add {ns}")
+        out.append(f"ip -n {ns} link set lo up")
+        out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
+    # The behind-the-bottleneck side first: 10.0.0.0/24 is the receiver's.
+    if link.impaired:
+        pair((router, "bottleneck", "10.0.1.1"), (wan, "west", "10.0.1.2"))
+        pair((wan, "east", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
+        out.append(f"ip -n {router} route add 10.0.0.0/24 via 10.0.1.2")
+        out.append(f"ip -n {wan} route add default via 10.0.1.1")
+        out.append(f"ns={wan} dev=east")
+        out.append(_impairment(scenario, seed, seeded=seeded))
+    else:
+        pair((router, "bottleneck", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
+    out.append(f"ip -n {receiver} route add default via 10.0.0.1")
+    if scenario.host.gro:
+        # What arrives is held for so long and handed to TCP as one packet, as a busy
+        # interface's interrupts do; TCP answers with one acknowledgment for all of it.
+        eth0 = "/sys/class/net/eth0"
+        hold = f"echo {round(scenario.host.gro * 1e9)} >{eth0}/gro_flush_timeout"
+        defer = f"echo 1000000 >{eth0}/napi_defer_hard_irqs"
+        out.append(f"ip netns exec {receiver} ethtool -K eth0 gro on")
+        out.append(f"ip netns exec {receiver} sh -ec '{hold}; {defer}'")
+    out.append(f"ns={router} dev=bottleneck")
+    out += bottleneck(scenario)
+    for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
+        pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
+        out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
+        out.append(f"ns={ns} dev=eth0")
+        out += _sender(scenario, group)
+        if group.rtt:
+            out.append(
+                f"tc -n {router} qdisc add dev port{i} root "
+                f"netem delay {group.rtt * 1e6:.3f}us limit 10000000"
+            )
+    for ns in hosts:
+        settings: dict[str, int | str] = {
+            "net.ipv4.tcp_rmem": f"4096 {limit} {limit}",
+            "net.ipv4.tcp_wmem": f"4096 262144 {limit}",
+            "net.ipv4.tcp_no_metrics_save": 1,
+            "net.ipv4.tcp_timestamps": int(scenario.host.timestamps),
+            "net.ipv4.tcp_sack": int(scenario.host.sack),
+            "net.ipv4.tcp_ecn": int(link.ecn),
+            **scenario.host.sysctl,
+        }
+        for key, value in settings.items():
+            out.append(f"ip netns exec {ns} sysctl -qw {shlex.quote(f'{key}={value}')}")
+
+    lines = [
+        f"end {scenario.duration:.9f}",
+        f"sample {scenario.sample:.9f}",
+        f"qsample {scenario.queue_sample:.9f}",
+        f"queue {router} bottleneck",
+    ]
+    if link.impaired:
+        lines.append(f"link {wan} east")
+    plan = Plan("\n".join(out) + "\n", "")
+    ident = 0
+    for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
+        end = scenario.duration
+        for n in range(group.count if isinstance(group, Flow) else 1):
+            start = group.start
+            if isinstance(group, Flow):
+                start += rng.uniform(0, group.jitter)
+            stop = end if group.duration is None else min(end, start + group.duration)
+            for _ in range(group.parallel if isinstance(group, Flow) else 1):
+                where = f"{ident} {ns} {receiver} 10.0.0.2 {FIRST_PORT + ident}"
+                times = f"{start:.9f} {stop:.9f}"
+                if isinstance(group, Flow) and scenario.traffic == "iperf3":
+                    port, seconds = FIRST_PORT + ident, max(1, int(stop - start + 1e-6))
+                    plan.programs.append(
+                        iperf3.Connection(
+                            ident, ns, port, group.cc, start, seconds, scenario.sample
+                        )
+                    )
+                    plan.flows[ident] = (i, n)
+                elif isinstance(group, Flow):
+                    size = group.socket_buffer or 0
+                    lines.append(
+                        f"tcp {where} {group.cc} {times} {group.bytes or 0} {size} {size} "
+                        f"{group.on:.9f} {group.off:.9f}"
+                    )
+                    plan.flows[ident] = (i, n)
+                elif isinstance(group, Udp):
+                    lines.append(
+                        f"udp {where} {group.rate / 8:.3f} {group.size} {times} "
+                        f"{group.on:.9f} {group.off:.9f}"
+                    )
+                    plan.udp[ident] = i - len(scenario.flow)
+                else:
+                    lines.append(
+                        f"short {where} {group.cc} {times} {group.per_second:.9f} "
+                        f"{group.mean_size} {rng.getrandbits(48)}"
+                    )
+                    plan.short[ident] = i - len(scenario.flow) - len(scenario.udp)
+                ident += 1
+    plan.traffic = "\n".join(lines) + "\n"
+    if plan.programs:
+        plan.main = iperf3.script(receiver, plan.programs)
+    return plan

@@ -1,0 +1,373 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Result files: everything that one run measured, as one compact JSON object.
+
+What a figure means (docs/lab.md has the same list):
+
+goodput_bps     payload bytes that arrived in order within the measured time, the run
+                after `warmup` while the flow was active, in bits per second
+utilisation     payload bytes of all bulk flows over what the link could have carried in the
+                measured time
+loss            packets dropped by the bottleneck over packets offered to it, measured time
+queue_delay_ms  backlog of the bottleneck, sampled, over the link's rate
+rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
+jain            Jain's index over the goodput of the bulk flows
+
+A result of the uml backend holds nothing that differs between two runs of the
+same scenario, seed and kernel: no wall clock, host name or path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from longfat.build import modules
+from longfat.core.errors import LabError, cannot_write
+from longfat.run import iperf3
+from longfat.run.plan import ETHERNET, FIRST_PORT, Plan
+from longfat.run.scenario import Scenario
+
+SCHEMA = 1
+
+# What makes a run fail, wherever the kernel logs it.
+SPLAT = re.compile(
+    r"WARNING:|\bBUG\b|Oops|KASAN|KFENCE|UBSAN|general protection|Call Trace"
+    r"|possible recursive locking|circular locking|suspicious RCU|unreferenced object"
+    r"|refcount_t:|unregister_netdevice: waiting|rcu_sched|soft lockup|hung_task|Kernel panic"
+    r"|INFO: task .* blocked|detected stall|kmemleak: \d"
+)
+
+Json = dict[str, Any]
+
+
+def percentile(values: list[float], percent: float) -> float | None:
+    """The nearest-rank percentile of unsorted `values`, None without any."""
+    if not values:
+        return None
+    ordered = sorted(values)
+    rank = max(1, -(-len(ordered) * percent // 100))
+    return ordered[int(rank) - 1]
+
+
+def spread(values: list[float], digits: int) -> Json:
+    """Mean and percentiles, rounded."""
+    if not values:
+        return {"mean": None, "p50": None, "p95": None, "p99": None, "max": None}
+    return {
+        "mean": round(sum(values) / len(values), digits),
+        **{f"p{p}": round(percentile(values, p) or 0, digits) for p in (50, 95, 99)},
+        "max": round(max(values), digits),
+    }
+
+
+def jain(values: list[float]) -> float | None:
+    """Jain's fairness index, (sum x)^2 / (n sum x^2), in 1/n..1; None if all are zero."""
+    squares = sum(x * x for x in values)
+    return sum(values) ** 2 / (len(values) * squares) if squares else None
+
+
+# How many numbers each kind of line has.
+_WIDTH = {"o": 1, "f": 12, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+
+# An event as tracefs prints it: time, name, and fields of which the first are the two ends
+# of the connection.
+_EVENT = re.compile(r" (\d+\.\d+): (\w+): src=\S+ dest=\S+:(\d+) (.*)")
+
+
+def _read_sample(line: str, found: Json) -> None:
+    kind, *words = line.split(maxsplit=1)
+    if kind == "x":
+        raise LabError(f"traffic generator: {' '.join(words).strip()}")
+    words = line.split()[1:]
+    if len(words) != _WIDTH[kind]:
+        raise ValueError("too short or too long")
+    if kind == "o":
+        found["o"] = float(words[0])
+    elif kind == "a":
+        found["a"][int(words[0])] = words[1]
+    elif kind in ("f", "u"):
+        row = [float(words[0]), *map(int, words[2:])]
+        found[kind].setdefault(int(words[1]), []).append(row)
+    elif kind == "d":
+        row = [float(words[0]), int(words[1]), float(words[2]), int(words[3])]
+        found["d"].append(row)
+    else:
+        found[kind].append([float(words[0]), *map(int, words[1:])])
+
+
+def read_samples(path: Path) -> Json:
+    """lfgen's output by kind of line: {"f": {id: rows}, "q": rows, ...}, numbers parsed."""
+    found: Json = {"f": {}, "u": {}, "q": [], "l": [], "d": [], "a": {}}
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            try:
+                _read_sample(line, found)
+            except (ValueError, KeyError, IndexError) as error:
+                raise LabError(f"line {number} of the samples is none: {line.strip()!r}") from error
+    return found
+
+
+def _read_event(line: str, origin: float) -> tuple[int, Json]:
+    event = _EVENT.search(line)
+    if not event:
+        raise ValueError("no event of ours")
+    out: Json = {"t": round(float(event[1]) - origin, 6), "name": event[2]}
+    for word in event[4].split():
+        key, value = word.split("=", 1)
+        out[key] = int(value) if re.fullmatch(r"-?\d+", value) else value
+    return int(event[3]), out
+
+
+def read_events(path: Path, origin: float) -> dict[int, list[Json]]:
+    """The events of a trace by the port that the connection goes to, times from `origin`,
+    fields as they are printed, whatever algorithm's they are."""
+    found: dict[int, list[Json]] = {}
+    with path.open(errors="replace") as file:
+        for number, line in enumerate(file, 1):
+            if line.startswith("#") or not line.strip():
+                continue
+            try:
+                port, event = _read_event(line, origin)
+            except ValueError as error:
+                text = line.strip()
+                raise LabError(f"line {number} of the trace is no event: {text!r}") from error
+            found.setdefault(port, []).append(event)
+    return found
+
+
+def _goodput(rows: list[list[float]], column: int, begin: float, end: float) -> tuple[float, int]:
+    """(bits per second, bytes) that counter `column` gained from `begin` to `end`, by the
+    samples at or next after these times."""
+    inside = [row for row in rows if begin - 1e-9 <= row[0] <= end + 1e-9]
+    if not inside or inside[-1][0] <= inside[0][0]:
+        return 0.0, 0
+    gained = int(inside[-1][column] - inside[0][column])
+    return gained * 8 / (inside[-1][0] - inside[0][0]), gained
+
+
+def _counter(rows: list[list[float]], column: int, begin: float) -> int:
+    after = [row for row in rows if row[0] >= begin - 1e-9]
+    return int(after[-1][column] - after[0][column]) if after else 0
+
+
+def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) -> Json:
+    """One bulk flow: its connections added up, samples of each."""
+    spec = scenario.flow[group]
+    ids = [i for i, key in plan.flows.items() if key == (group, number)]
+    out: Json = {
+        "group": group,
+        "number": number,
+        "cc": spec.cc,
+        "base_rtt_ms": round(spec.rtt * 1e3, 6),
+        "goodput_bps": 0,
+        "received_bytes": 0,
+        "retransmissions": 0,
+        "ce_marks": 0,
+        "completion_s": None,
+        "connections": [],
+    }
+    rtts: list[float] = []
+    completed = {done[1]: done[2] for done in raw["d"]}
+    finished = {done[1]: done[0] for done in raw["d"]}
+    if all(ident in completed for ident in ids):
+        out["completion_s"] = max(completed[ident] for ident in ids)
+    for ident in ids:
+        rows = raw["f"].get(ident, [])
+        if raw["a"].get(ident, spec.cc) != spec.cc:
+            raise LabError(f"asked for {spec.cc}, the kernel uses {raw['a'][ident]}")
+        # Idle samples after a size-limited flow's completion are not its goodput.
+        end = min(finished.get(ident, scenario.duration) + scenario.sample, scenario.duration)
+        bps, gained = _goodput(rows, 6, scenario.warmup, end)
+        out["goodput_bps"] += round(bps)
+        out["received_bytes"] += gained
+        out["retransmissions"] += _counter(rows, 5, scenario.warmup)
+        out["ce_marks"] += _counter(rows, 7, scenario.warmup)
+        rtts += [row[3] / 1e3 for row in rows if row[0] >= scenario.warmup and row[3]]
+        connection: Json = {
+            "t": [round(row[0], 6) for row in rows],
+            "cwnd": [row[1] for row in rows],
+            # Unset is "infinite"; null plots as nothing.
+            "ssthresh": [row[2] if row[2] < 2**31 - 1 else None for row in rows],
+            "rtt_us": [row[3] for row in rows],
+            "received": [row[6] for row in rows],
+            "delivered": [row[10] for row in rows],
+            "state": [row[9] for row in rows],
+        }
+        if scenario.trace:
+            connection["events"] = raw["events"].get(FIRST_PORT + ident, [])
+        out["connections"].append(connection)
+    out["rtt_ms"] = spread(rtts, 3)
+    return out
+
+
+def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> Json:
+    """The result of a finished run directory; LabError if the run failed."""
+    for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
+        file = run / name
+        if name == "error" and file.exists():
+            raise LabError(file.read_text().strip())
+        if name != "error" and not file.exists():
+            said = "".join(
+                (run / f).read_text(errors="replace")[-1500:]
+                for f in ("out", "console")
+                if (run / f).exists()
+            )
+            raise LabError(f"the run left no {name}; it said:\n{said}")
+    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
+    # A virtual kernel also tells what happened before and after, to its very end.
+    whole = (run / "dmesg").read_text().splitlines() if (run / "dmesg").exists() else log
+    bad = [line for line in [*log, *whole] if SPLAT.search(line)]
+    if bad:
+        raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
+    raw = read_samples(run / "samples")
+    programs = {one.ident: iperf3.read(run, one) for one in plan.programs}
+    for ident, one in programs.items():
+        raw["a"][ident], raw["f"][ident] = one.cc, one.rows
+    if scenario.trace:
+        raw["events"] = read_events(run / "trace", raw["o"])
+
+    begin, rate = scenario.warmup, scenario.link.rate
+    flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
+    queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
+    dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
+    # Over the whole measured time: flows need not be active together.
+    measured = scenario.duration - begin
+    total = round(sum(flow["received_bytes"] for flow in flows) * 8 / measured)
+    fairness = jain([flow["goodput_bps"] for flow in flows])
+    step = max(1, round(scenario.sample / scenario.queue_sample))
+    udp = []
+    for ident, number in plan.udp.items():
+        rows = raw["u"].get(ident, [])
+        bps, _ = _goodput(rows, 1, begin, scenario.duration)
+        udp.append({"udp": number, "goodput_bps": round(bps)})
+    short = []
+    for ident, number in plan.short.items():
+        times = [done[2] for done in raw["d"] if done[1] == ident and done[0] >= begin]
+        sizes = [done[3] for done in raw["d"] if done[1] == ident and done[0] >= begin]
+        short.append(
+            {
+                "short": number,
+                "completed": len(times),
+                "goodput_bps": round(sum(sizes) * 8 / measured),
+                "completion_s": spread(times, 6),
+            }
+        )
+    out: Json = {
+        "longfat": SCHEMA,
+        "scenario": json.loads(scenario.model_dump_json()),
+        "seed": seed,
+        "backend": backend,
+        "kernel": (run / "kernel").read_text().strip(),
+        "modules": json.loads((run / "modules").read_text()),
+        "summary": {
+            "goodput_bps": total,
+            "capacity_bps": round(scenario.capacity),
+            "utilisation": round(total / scenario.capacity, 6),
+            "loss": dropped / (sent + dropped) if sent + dropped else 0.0,
+            "dropped": dropped,
+            "retransmissions": sum(flow["retransmissions"] for flow in flows),
+            "jain": round(fairness, 6) if fairness is not None else None,
+            "queue_delay_ms": spread(
+                [(row[1] - ETHERNET * row[2]) * 8e3 / rate for row in queue], 3
+            ),
+        },
+        "flows": flows,
+        "udp": udp,
+        "short": short,
+        "queue": {
+            "t": [round(row[0], 6) for row in raw["q"][::step]],
+            "packets": [row[2] for row in raw["q"][::step]],
+            "dropped": [row[3] for row in raw["q"][::step]],
+        },
+        "log": log,
+    }
+    if (run / "accelerator").exists():  # of a virtual machine
+        out["accelerator"] = (run / "accelerator").read_text()
+    if programs:
+        out["iperf3"] = next(iter(programs.values())).version
+    if raw["l"]:
+        out["impaired_hop"] = {
+            "dropped": _counter(raw["l"], 3, begin),
+            "sent": _counter(raw["l"], 4, begin),
+            "reordered": _counter(raw["l"], 6, begin),  # netem's "requeues"
+        }
+    return out
+
+
+def write_whole(text: str, path: Path) -> None:
+    """Write a file in one step: it is whole, or as it was.  LabError if that cannot be."""
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_text(text)
+        partial.replace(path)
+    except OSError as error:
+        raise cannot_write(error, path, "free space, or choose a directory by --out") from error
+    finally:
+        with suppress(OSError):
+            partial.unlink()
+
+
+def write(result: Json, path: Path) -> None:
+    """Write a result file in one step."""
+    write_whole(json.dumps(result, separators=(",", ":"), sort_keys=True) + "\n", path)
+
+
+def _load(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as error:
+        raise LabError(f"{path}: is not a result file: {error}") from error
+
+
+def _checked(data: Any, path: Path) -> Json:
+    if not isinstance(data, dict) or "longfat" not in data:
+        what = "a list, which `table` reads if it is one of summaries"
+        what = what if isinstance(data, list) else "something else, see docs/lab.md"
+        raise LabError(f"{path}: is not a result file but {what}")
+    if data["longfat"] != SCHEMA:
+        raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
+    return data
+
+
+def read(path: Path) -> Json:
+    """A result file; LabError if it is not one."""
+    return _checked(_load(path), path)
+
+
+def read_all(path: Path) -> list[Json]:
+    """What a result file has, or all that a list of summaries has, as docs/results holds them: a
+    run that failed is one with only `failed`, `scenario` and `seed`."""
+    data = _load(path)
+    if not isinstance(data, list):
+        return [_checked(data, path)]
+    return [
+        one if isinstance(one, dict) and "failed" in one else _checked(one, path) for one in data
+    ]
+
+
+def current(path: Path, scenario: Scenario) -> bool:
+    """Whether `path` holds the result of this scenario, of our modules as they are now.  The
+    kernel and the lab itself are not looked at."""
+    if not path.exists():
+        return False
+    found = read(path)
+    return bool(
+        found["scenario"] == json.loads(scenario.model_dump_json())
+        and found["modules"] == modules.source_hashes(scenario.algorithms | set(scenario.module))
+    )
+
+
+def summarise(result: Json) -> Json:
+    """A result without its samples, small enough to be committed."""
+    out = {key: value for key, value in result.items() if key not in ("queue",)}
+    out["flows"] = [
+        {key: value for key, value in flow.items() if key != "connections"}
+        for flow in result["flows"]
+    ]
+    out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
+    return out

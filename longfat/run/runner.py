@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Many runs on several cores, with a progress bar, that end cleanly."""
+
+from __future__ import annotations
+
+import shutil
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
+
+from longfat.core import scratch
+from longfat.core.errors import LabError
+from longfat.run import result
+from longfat.run.backends import Backend, fill
+from longfat.run.plan import make as make_plan
+from longfat.run.scenario import Scenario
+
+
+@dataclass
+class Job:
+    scenario: Scenario
+    seed: int
+    path: Path  # the result file
+    reached: float = 0.0  # virtual seconds
+    wall: float = 0.0  # seconds, when done
+    packets: int = 0
+
+
+def jobs_for(scenarios: list[Scenario], seeds: list[int] | None, out: Path) -> list[Job]:
+    """A job for each scenario and seed; result files are named <scenario>-s<seed>.json."""
+    jobs = [
+        Job(scenario, seed, out / f"{scenario.name}-s{seed}.json")
+        for scenario in scenarios
+        for seed in (seeds or scenario.seeds)
+    ]
+    for path, count in Counter(job.path for job in jobs).items():
+        if count > 1:
+            raise LabError(f"{count} runs would write {path}: rename a scenario or a seed")
+    return jobs
+
+
+@contextmanager
+def run_directory() -> Iterator[Path]:
+    """A directory for one run, removed afterwards."""
+    with scratch.directory("run") as path:
+        path.chmod(0o755)
+        yield path
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """SIGTERM and SIGHUP end the lab as Ctrl-C does."""
+
+    def stop(number: int, _frame: object) -> None:
+        raise KeyboardInterrupt(number)
+
+    kept = {s: signal.signal(s, stop) for s in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in kept.items():
+            signal.signal(number, handler)
+
+
+def _full(run: Path) -> str:
+    """What to say of a failed run if there is no space for what a run writes."""
+    if shutil.disk_usage(run).free > 1 << 18:
+        return ""
+    return f"no space is left in {run.parent}: free some, or set TMPDIR to another directory\n"
+
+
+def _one(
+    job: Job,
+    backend: Backend,
+    timeout: float,
+    cancel: threading.Event,
+) -> None:
+    with run_directory() as run:
+        plan = make_plan(
+            job.scenario,
+            job.seed,
+            prefix=backend.prefix,
+            seeded=backend.seeded,
+        )
+        fill(run, plan, job.scenario, backend)
+        progress = run / "progress"
+
+        def tick() -> None:
+            if full := _full(run):
+                raise LabError(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
+            try:
+                job.reached = float(progress.read_text() or 0)
+            except (OSError, ValueError):
+                pass
+
+        began = time.monotonic()
+        backend.execute(
+            run,
+            job.scenario,
+            job.seed,
+            timeout=timeout,
+            cancel=cancel,
+            tick=tick,
+        )
+        job.wall = time.monotonic() - began
+        try:
+            data = result.make(job.scenario, job.seed, backend.name, plan, run)
+        except LabError as error:
+            kept = job.path.with_suffix(".failed")
+            left = f"all it left: {kept}"
+            try:
+                kept.parent.mkdir(parents=True, exist_ok=True)
+                shutil.rmtree(kept, ignore_errors=True)
+                shutil.copytree(run, kept, ignore=shutil.ignore_patterns("bin", "*.ko", "uml"))
+            except OSError as lost:  # copytree's has no errno
+                shutil.rmtree(kept, ignore_errors=True)
+                left = f"what it left could not be copied to {kept}: {lost}"
+            raise LabError(
+                f"{job.scenario.name}, seed {job.seed}: {error}\n{_full(run)}({left})"
+            ) from error
+        with (run / "samples").open() as samples:
+            last = [line for line in samples if line.startswith("q ")][-1]
+        job.packets = int(last.split()[5])
+        job.reached = job.scenario.duration
+        result.write(data, job.path)
+
+
+def run(
+    jobs: list[Job],
+    backend: Backend,
+    *,
+    workers: int,
+    timeout: float,
+    console: Console,
+) -> None:
+    """Carry out all jobs, `workers` at a time; the first failure ends the others.
+
+    Ctrl-C ends every run that was started and leaves no process, namespace or
+    half-written file.
+    """
+    cancel = threading.Event()
+    total = sum(job.scenario.duration for job in jobs)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[virtual]}"),
+        TextColumn("runs"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+    )
+    with terminable(), Progress(*columns, console=console, transient=True) as bar:
+        seconds = bar.add_task("virtual time", total=total, virtual="", visible=True)
+        pool = ThreadPoolExecutor(workers)
+        futures: set[Future[None]] = {
+            pool.submit(_one, job, backend, timeout, cancel) for job in jobs
+        }
+        try:
+            while futures:
+                done, futures = wait(futures, timeout=0.25, return_when=FIRST_COMPLETED)
+                reached = sum(job.reached for job in jobs)
+                finished = sum(1 for job in jobs if job.wall)
+                bar.update(
+                    seconds,
+                    completed=reached,
+                    virtual=f"{reached:.0f} of {total:.0f} virtual s, {finished} of {len(jobs)}",
+                )
+                for future in done:
+                    future.result()
+        except BaseException:
+            cancel.set()
+            for future in futures:
+                future.cancel()
+            raise
+        finally:
+            pool.shutdown(wait=True)

@@ -1,0 +1,366 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Scenario files: what an experiment is, as data.
+
+A scenario is TOML; docs/lab.md describes every key.  `load` reads a file,
+multiplies it out over its `case` and `vary` tables and returns validated
+scenarios, or raises LabError that names the file, the key, what is wrong and what is valid.
+"""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
+
+from longfat.build import modules
+from longfat.core import units
+from longfat.core.errors import LabError
+
+MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
+
+Seconds = Annotated[float, BeforeValidator(units.seconds)]
+Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
+Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
+Probability = Annotated[float, BeforeValidator(units.probability)]
+Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
+
+
+def _algorithm(name: object) -> str:
+    valid = modules.algorithms()
+    if not isinstance(name, str) or name not in valid:
+        raise ValueError(f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}")
+    return name
+
+
+Algorithm = Annotated[str, BeforeValidator(_algorithm)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Link(_Strict):
+    """The bottleneck, and the impaired hop behind it if anything random is asked for."""
+
+    rate: Rate
+    buffer: Buffer
+    mtu: int = Field(default=1500, ge=256, le=9000)
+    aqm: Literal["fifo", "red", "fq_codel"] = "fifo"
+    ecn: bool = False
+    loss: Probability = 0.0
+    duplicate: Probability = 0.0
+    reorder: Probability = 0.0
+    jitter: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.ecn and self.aqm == "fifo":
+            raise ValueError("ecn marks need an AQM: set aqm to red or fq_codel")
+        if self.aqm != "fifo" and self.buffer[0] <= 0:
+            raise ValueError("buffer must be above zero")
+        return self
+
+    @property
+    def impaired(self) -> bool:
+        return any((self.loss, self.duplicate, self.reorder, self.jitter))
+
+
+class _Traffic(_Strict):
+    """Sends from `start` for `duration`; with `on` and `off`, in turns of these lengths."""
+
+    rtt: Seconds
+    start: Seconds = 0.0
+    duration: Seconds | None = None
+    on: Seconds = 0.0
+    off: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _on_off(self) -> Self:
+        if bool(self.on) != bool(self.off):
+            raise ValueError("on and off go together: so long sending, so long silent")
+        return self
+
+    @field_validator("rtt")
+    @classmethod
+    def _rtt(cls, rtt: float) -> float:
+        if not 0 <= rtt <= 10:
+            raise ValueError("an RTT is 0s to 10s")
+        return rtt
+
+
+class Flow(_Traffic):
+    """`count` bulk flows of `parallel` connections each, from one interface of rate `access`."""
+
+    cc: Algorithm
+    count: int = Field(default=1, ge=1, le=1000)
+    parallel: int = Field(default=1, ge=1, le=256)
+    jitter: Seconds = 0.0
+    bytes: Size | None = None
+    access: Rate | None = None
+    socket_buffer: Size | None = None
+
+
+class Udp(_Traffic):
+    """Constant-rate UDP."""
+
+    rate: Rate
+    size: int = Field(default=1000, ge=1, le=8900)
+
+
+class Short(_Traffic):
+    """Short TCP flows: Poisson arrivals, exponentially distributed sizes."""
+
+    cc: Algorithm = "cubic"
+    per_second: float = Field(gt=0, le=10000)
+    mean_size: Size
+
+    @model_validator(mode="after")
+    def _always(self) -> Self:
+        if self.off:
+            raise ValueError("short flows have no on and off: they arrive at random")
+        return self
+
+
+class Host(_Strict):
+    """The end hosts' settings."""
+
+    timestamps: bool = True
+    sack: bool = True
+    pacing: bool = True
+    offload: bool = True
+    gro: Seconds = 0.0
+    sysctl: dict[str, int | str] = {}
+
+    @field_validator("sysctl")
+    @classmethod
+    def _sysctl(cls, given: dict[str, Any]) -> dict[str, Any]:
+        for key in given:
+            if not re.fullmatch(r"net\.ipv[46]\.[\w.]+", key):
+                raise ValueError(f"{key!r}: only net.ipv4 and net.ipv6 belong to a namespace")
+        return given
+
+
+class Scenario(_Strict):
+    title: str
+    duration: Seconds
+    warmup: Seconds = 0.0
+    sample: Seconds = 0.1
+    queue_sample: Seconds = 0.01
+    seeds: list[int] = Field(default=[1], min_length=1)
+    trace: bool = False
+    traffic: Literal["lfgen", "iperf3"] = "lfgen"
+    link: Link
+    host: Host = Host()
+    flow: list[Flow] = Field(min_length=1)
+    udp: list[Udp] = []
+    short: list[Short] = []
+    module: dict[str, dict[str, int | str | bool]] = {}
+
+    # Set by load(), not by the file.
+    name: str = ""
+    case_name: str = ""
+
+    @field_validator("seeds")
+    @classmethod
+    def _seeds(cls, seeds: list[int]) -> list[int]:
+        if any(not 0 < seed < 2**31 for seed in seeds) or len(set(seeds)) != len(seeds):
+            raise ValueError("seeds are different whole numbers, 1 to 2147483647")
+        return seeds
+
+    @field_validator("module")
+    @classmethod
+    def _module(cls, given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, parameters in given.items():
+            valid = modules.parameters(name)
+            for key, value in parameters.items():
+                if key not in valid:
+                    raise ValueError(
+                        f"{name} has no parameter {key!r}; valid: {', '.join(sorted(valid))}"
+                    )
+                if not modules.accepts(valid[key], value):
+                    raise ValueError(f"{name}.{key} = {value!r}: valid is {valid[key]}")
+        return given
+
+    @model_validator(mode="after")
+    def _times(self) -> Self:
+        if self.duration <= 0:
+            raise ValueError("duration must be above zero")
+        if self.warmup >= self.duration:
+            raise ValueError("warmup must be shorter than duration")
+        if self.sample < 1e-3 or self.queue_sample < 1e-3:
+            raise ValueError("sample and queue_sample must be at least 1ms")
+        if self.link.aqm == "red" and self.buffer_packets < 12:
+            raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
+        for kind in ("flow", "udp", "short"):
+            for i, traffic in enumerate(getattr(self, kind)):
+                if traffic.start >= self.duration:
+                    raise ValueError(f"{kind}[{i}].start is after the end of the run")
+        for i, flow in enumerate(self.flow):
+            if flow.start + flow.jitter > self.duration:
+                raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
+        if self.traffic == "iperf3":
+            self._for_iperf3()
+        connections = sum(flow.count * flow.parallel for flow in self.flow)
+        connections += len(self.udp) + len(self.short)
+        if connections > MAX_CONNECTIONS:
+            raise ValueError(
+                f"{connections} connections and other traffic, at most {MAX_CONNECTIONS}"
+            )
+        return self
+
+    def _for_iperf3(self) -> None:
+        if self.udp or self.short or self.trace or self.link.ecn:
+            raise ValueError("traffic = iperf3 is bulk flows alone: no udp, short, trace or ecn")
+        if not 0.1 <= self.sample <= 60:
+            raise ValueError("traffic = iperf3: sample must be 100ms to 60s")
+        for i, flow in enumerate(self.flow):
+            for key in ("bytes", "off", "socket_buffer"):
+                if getattr(flow, key):
+                    raise ValueError(f"flow[{i}].{key}: with lfgen only")
+            end = min(self.duration, flow.start + (flow.duration or self.duration))
+            seconds = end - flow.start
+            if seconds < 1 or (not flow.jitter and abs(seconds - round(seconds)) > 1e-6):
+                raise ValueError(f"flow[{i}]: {seconds:g} s; iperf3 sends for whole seconds")
+
+    # --- what follows from it
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, make: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `traffic` if it is the lab's own: results are compared with what they are of,
+        and most are older than the key."""
+        out: dict[str, Any] = make(self)
+        if self.traffic == "lfgen":
+            out.pop("traffic", None)
+        return out
+
+    @property
+    def max_rtt(self) -> float:
+        """The longest RTT of the bulk flows, seconds: the BDP is taken with it."""
+        return max(flow.rtt for flow in self.flow)
+
+    @property
+    def algorithms(self) -> set[str]:
+        """The congestion controls of the flows."""
+        return {flow.cc for flow in self.flow} | {short.cc for short in self.short}
+
+    @property
+    def bdp(self) -> float:
+        """Bandwidth-delay product, bytes."""
+        return self.link.rate / 8 * self.max_rtt
+
+    @property
+    def buffer_packets(self) -> int:
+        """The bottleneck buffer in packets of the link's MTU."""
+        amount, unit = self.link.buffer
+        if unit == "bdp":
+            amount *= self.bdp / self.link.mtu
+        elif unit == "b":
+            amount /= self.link.mtu
+        return max(1, round(amount))
+
+    @property
+    def mss(self) -> int:
+        """TCP payload bytes per full packet."""
+        return payload(self.link.mtu, timestamps=self.host.timestamps)
+
+    @property
+    def capacity(self) -> float:
+        """Payload capacity of the link, bits per second: the most goodput there can be."""
+        return self.link.rate * self.mss / self.link.mtu
+
+
+def payload(mtu: int, *, timestamps: bool) -> int:
+    """Bytes of TCP payload in a full packet of `mtu` bytes of IP."""
+    return mtu - 40 - (12 if timestamps else 0)
+
+
+def _explain(error: ValidationError, path: Path) -> str:
+    lines = []
+    for item in error.errors():
+        key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
+        message = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            message = f"unknown key; valid here: {', '.join(_keys(item['loc']))}"
+        elif item["type"] == "missing":
+            message = "is missing"
+        lines.append(f"{path}: {key or 'scenario'}: {message}")
+    return "\n".join(dict.fromkeys(lines))
+
+
+def _keys(loc: tuple[int | str, ...]) -> list[str]:
+    """The keys that are valid where the unknown key at `loc` stands."""
+    tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
+    model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
+    return sorted(set(model.model_fields) - {"name", "case_name"}) + (
+        ["case", "vary"] if model is Scenario else []
+    )
+
+
+def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
+    """data[a][0][b] = value for the key "a.0.b"."""
+    at: Any = data
+    *parents, last = key.split(".")
+    try:
+        for part in parents:
+            at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+        at[last] = value
+    except (AttributeError, IndexError, ValueError, TypeError) as error:
+        raise LabError(f"{path}: case or vary: no place {key!r} in this scenario") from error
+
+
+def load(path: Path) -> list[Scenario]:
+    """The scenarios of a file: one, or one for each of its `case` tables, and of each one
+    for each combination of its `vary` table."""
+    try:
+        data = tomllib.loads(path.read_text())
+    except OSError as error:
+        raise LabError(f"{path}: cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{path}: is not TOML: {error}") from error
+    cases, vary = data.pop("case", {"": {}}), data.pop("vary", {})
+    for key in {"name", "case_name"} & set(data):
+        raise LabError(f"{path}: {key}: is taken from the file")
+    tables = cases.values() if isinstance(cases, dict) else [None]
+    if not tables or any(
+        not isinstance(table, dict) or any(isinstance(value, dict) for value in table.values())
+        for table in tables
+    ):
+        raise LabError(f'{path}: case: is tables, such as [case.old] with "flow.0.cc" = "reno"')
+    if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
+        raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
+    scenarios = []
+    for (case, settings), combination in itertools.product(
+        cases.items(), itertools.product(*vary.values())
+    ):
+        varied = dict(zip(vary, combination, strict=True))
+        for key in set(settings) & set(varied):
+            raise LabError(f"{path}: {key}: is in case.{case} and in vary")
+        one = copy.deepcopy(data)
+        for key, value in (settings | varied).items():
+            _put(one, key, value, path)
+        words = [*([case] if case else []), *map(str, combination)]
+        words = [re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in words]
+        one["name"] = "-".join([path.stem, *words])
+        one["case_name"] = case
+        try:
+            scenarios.append(Scenario.model_validate(one))
+        except ValidationError as error:
+            raise LabError(_explain(error, path)) from error
+    if len({s.name for s in scenarios}) != len(scenarios):
+        raise LabError(f"{path}: case and vary: two combinations have the same name")
+    return scenarios

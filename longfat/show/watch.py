@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: GPL-2.0
+"""A running connection, looked at from outside: what ss knows of it, over time."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from itertools import pairwise, takewhile
+
+from longfat.core.errors import LabError
+
+# What can be watched -> the axis.
+FIELDS = {
+    "cwnd": "congestion window, packets",
+    "ssthresh": "slow start threshold, packets",
+    "unacked": "in flight, packets",
+    "rtt": "smoothed RTT, ms",
+    "minrtt": "minimum RTT, ms",
+    "retrans": "retransmitted, packets",
+    "delivery_rate": "delivery rate, Mbit/s",
+    "pacing_rate": "pacing rate, Mbit/s",
+}
+_UNITS = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3, "T": 1e6}
+# A plot with more lines is not readable.
+MOST = 6
+
+
+@dataclass
+class Line:
+    """One connection: a value at each time, in seconds."""
+
+    label: str
+    t: list[float] = field(default_factory=list)
+    y: list[float] = field(default_factory=list)
+
+
+def parse(text: str) -> dict[str, dict[str, float]]:
+    """Connection ("cc local > peer") -> FIELDS -> value, of what `ss -tinHO` printed."""
+    found = {}
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) < 5:
+            continue
+        local, peer, *rest = words[3:]
+        # Flags ("ts", "sack") come first, then the algorithm, then "key:value" pairs.
+        names = list(takewhile(lambda word: ":" not in word, rest))
+        values = {}
+        for key, value in (word.split(":", 1) for word in rest if ":" in word):
+            number = value.split("/")[-1 if key == "retrans" else 0]
+            if key in FIELDS and re.fullmatch(r"\d+(\.\d+)?", number):
+                values[key] = float(number)
+        for key, value in pairwise(rest):
+            rate = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)bps", value, re.I)
+            if key in FIELDS and rate:
+                values[key] = float(rate[1]) * _UNITS[rate[2].upper()]
+        if names and values:
+            found[f"{names[-1]} {local} > {peer}"] = values
+    return found
+
+
+def ask(expression: list[str]) -> Callable[[], str]:
+    """What asks ss for the connections that match the filter `expression` ("dport = 5201")."""
+    if not shutil.which("ss"):
+        raise LabError("ss is not installed: apt-get install iproute2")
+
+    def call() -> str:
+        done = subprocess.run(["ss", "-tinHO", *expression], capture_output=True, text=True)
+        if done.returncode:
+            said = done.stderr.strip().splitlines() or ["no reason given"]
+            raise LabError(
+                f"ss does not take the filter {' '.join(expression)!r}: {said[0]} "
+                '(see ss(8); for example: "dst 192.0.2.1", "sport = :443")'
+            )
+        return done.stdout
+
+    return call
+
+
+def collect(
+    read: Callable[[], str],
+    what: str,
+    *,
+    interval: float,
+    seconds: float,
+    show: Callable[[list[Line]], None] = lambda lines: None,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> list[Line]:
+    """Sample `what` of every connection that `read` tells of, each `interval`, until
+    `seconds` are over (0: never), all are gone for a second, or Ctrl-C; `show` gets them
+    as they grow.  Raises LabError if there never was one."""
+    lines: dict[str, Line] = {}
+    began = clock()
+    seen = began
+    try:
+        while True:
+            now = clock()
+            for label, values in parse(read()).items():
+                if what in values and (label in lines or len(lines) < MOST):
+                    line = lines.setdefault(label, Line(label))
+                    line.t.append(now - began)
+                    line.y.append(values[what])
+                    seen = now
+            show(list(lines.values()))
+            if (seconds and now - began >= seconds) or (lines and now - seen > 1):
+                break
+            sleep(interval)
+    except KeyboardInterrupt:
+        pass
+    if not lines:
+        raise LabError(
+            f"no connection with a {what} was seen: does `ss -tin` with this filter show one? "
+            "For one in a network namespace: ip netns exec NAME scripts/longfat watch ..."
+        )
+    return list(lines.values())
+
+
+def plot(lines: Iterable[Line], what: str, *, colour: bool) -> str:
+    """The lines in characters, as large as the terminal."""
+    import plotext
+
+    columns, rows = shutil.get_terminal_size((80, 24))
+    plotext.clear_figure()
+    plotext.theme("clear" if not colour else "dark")
+    plotext.plotsize(columns, max(10, rows - 1))
+    for line in lines:
+        plotext.plot(line.t, line.y, label=line.label)
+    plotext.title(FIELDS[what])
+    plotext.xlabel("time, s")
+    plotext.ylim(lower=0)
+    text = str(plotext.build())
+    return text if colour else str(plotext.uncolorize(text))
+
+
+def painter(what: str) -> Callable[[list[Line]], None]:
+    """Shows lines in place, over and over, if the output is a terminal."""
+    if not sys.stdout.isatty():
+        return lambda lines: None
+
+    def show(lines: list[Line]) -> None:
+        if lines:
+            # Home, the picture, and away with what is below it.
+            print(f"\x1b[H{plot(lines, what, colour=True)}\x1b[J", end="", flush=True)
+
+    print("\x1b[2J", end="")
+    return show
