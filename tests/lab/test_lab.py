@@ -254,7 +254,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
         + ["-o", str(tmp_path / "out")],
         env=environment,
         stderr=subprocess.DEVNULL,
-        cwd=Path(__file__).parents[2] / "scripts",
+        cwd=Path(__file__).parents[2],
         # What a shell runs in the background inherits an interrupt that is ignored.
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )

@@ -132,7 +132,7 @@ def test_real_iperf3() -> None:
         ],
         capture_output=True,
         text=True,
-        cwd=SCENARIOS.parents[1] / "scripts",
+        cwd=SCENARIOS.parents[1],
         timeout=300,
     )
     assert output.returncode == 0, output.stderr
