@@ -118,4 +118,4 @@ scripts/deps.sh check
 for page; do
 	"$page"
 done
-"$lab" python -m longfat.pages.docs pages
+"$lab" python -m longfat.pages pages

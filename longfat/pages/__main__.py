@@ -12,8 +12,8 @@ from pathlib import Path
 
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
-from longfat.pages import catalogue, cost, page, work
-from longfat.pages.docs import DOCS
+from longfat.pages import catalogue, cost, page, tables, work
+from longfat.pages.data import DOCS
 from longfat.pages.verdict import Verdict
 from longfat.run.runner import terminable
 
@@ -30,7 +30,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         ("html", "write the report"),
         ("confirm", "see whether the modules as they are give what is in docs/results"),
         ("keep", "take complete results into docs/results"),
-        ("pages", "renew docs/results.md from docs/results"),
+        ("pages", "renew docs/results.md and the tables of the pages from docs/results"),
     ):
         step = steps.add_parser(name, help=about)
         step.add_argument("--profile", default="full")
@@ -124,6 +124,7 @@ def main(words: list[str]) -> int:
             for path, text in made.items():
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text)
+            tables.renew()
             print(ROOT / "docs/results.md")
             return _status(found, how)
     except LabError as error:

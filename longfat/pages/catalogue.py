@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
-from longfat.pages.docs import PUBLISHED
+from longfat.pages.data import PUBLISHED
 from longfat.run.backends import BACKENDS
 
 CATALOGUE = PUBLISHED / "figures.toml"

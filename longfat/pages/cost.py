@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
-from longfat.pages.docs import DOCS
+from longfat.pages.data import DOCS
 from longfat.run.backends import BACKENDS
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario

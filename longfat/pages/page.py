@@ -17,16 +17,16 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure as Picture
 
 from longfat.pages import catalogue, work
-from longfat.pages import docs as figures
+from longfat.pages import data as figures
 from longfat.pages.catalogue import PEERS, Figure
-from longfat.pages.docs import DOCS
+from longfat.pages.data import DOCS
 from longfat.pages.shown import Shown, Table
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 from longfat.show import report  # noqa: F401 - it sets matplotlib up, for repeatable files
 
-DATA = Path(__file__).parent / "data"
+TEMPLATES = Path(__file__).parent / "templates"
 LONG = 16  # rows of numbers from which they are folded away
 
 
@@ -237,7 +237,7 @@ def sections(figures: list[Figure], how: work.Profile) -> list[Section]:
 
 def _environment(*, html: bool) -> jinja2.Environment:
     environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(DATA),
+        loader=jinja2.FileSystemLoader(TEMPLATES),
         autoescape=html,
         trim_blocks=True,
         lstrip_blocks=True,

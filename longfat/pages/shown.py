@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from longfat.pages.catalogue import PEERS
-from longfat.pages.docs import PUBLISHED, interval
+from longfat.pages.data import PUBLISHED, interval
 from longfat.run.result import Json
 
 Key = TypeVar("Key")

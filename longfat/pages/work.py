@@ -27,7 +27,7 @@ from longfat.core import process, units
 from longfat.core.errors import LabError
 from longfat.pages import cost
 from longfat.pages.catalogue import PEERS, Figure
-from longfat.pages.docs import RESULTS, confirmations, gave_the_same
+from longfat.pages.data import RESULTS, confirmations, gave_the_same
 from longfat.pages.verdict import State
 from longfat.run import backends, result, runner, scenario
 from longfat.run.result import Json
@@ -307,8 +307,7 @@ def clear(runs: list[Json], beside: list[tuple[str, runner.Job]], how: Profile) 
 
 
 def _observe(paper: str, run: Json) -> Json:
-    part = "figures" if paper == "crosscheck" else "docs"
-    found: Json = import_module(f"longfat.pages.{part}.{paper}").observe(run)
+    found: Json = import_module(f"longfat.pages.observe.{paper}").observe(run)
     return found
 
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import FAST, SCENARIOS, Experiment, cwnd
 from wire import RTT, qdiscs, wire
 
-from longfat.pages.docs import composite
+from longfat.pages.observe import composite
 from longfat.run.backends import Uml
 
 

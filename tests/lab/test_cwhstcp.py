@@ -10,7 +10,7 @@ import pytest
 from conftest import SCENARIOS, Experiment
 from wire import RTT, qdiscs, wire
 
-from longfat.pages.docs import cwhstcp
+from longfat.pages.observe import cwhstcp
 from longfat.run.backends import Uml
 
 BLOCKS = 3  # floor(10 / s * 250 ms) + 1

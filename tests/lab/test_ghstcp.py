@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 from conftest import SCENARIOS, Experiment, cwnd, decreases
 
-from longfat.pages.docs import ghstcp
+from longfat.pages.observe import ghstcp
 from longfat.run.result import Json
 
 

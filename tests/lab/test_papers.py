@@ -73,9 +73,7 @@ def test_iperf3_gets_what_the_labs_traffic_gets(tmp_path: Path) -> None:
 
     def lab(*words: str) -> str:
         command = [sys.executable, "-m", "longfat", *words]
-        done = subprocess.run(
-            command, capture_output=True, text=True, cwd=ROOT, timeout=600
-        )
+        done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=600)
         assert done.returncode == 0, done.stderr
         return done.stdout
 

@@ -12,7 +12,7 @@ import pytest
 from longfat.build import modules
 from longfat.core.errors import LabError
 from longfat.measure import cost
-from longfat.pages.docs import performance
+from longfat.pages.tables import performance
 from longfat.run.result import Json
 
 ROWS = """\

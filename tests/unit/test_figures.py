@@ -11,15 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Toml
 
 import hstcp_table
 from longfat.build import modules
 from longfat.core.errors import LabError
-from longfat.pages import docs as figures
-from longfat.pages.docs import __main__ as command
-from longfat.pages.docs import composite, cwhstcp, ghstcp, sabul
-from longfat.run import result, scenario
+from longfat.pages import data as figures
+from longfat.pages import tables
+from longfat.pages.observe import composite, cwhstcp, ghstcp, sabul
+from longfat.pages.tables import composite as composite_tables
+from longfat.pages.tables import ghstcp as ghstcp_tables
+from longfat.pages.tables import sabul as sabul_tables
+from longfat.run import result
 
 Json = dict[str, Any]
 
@@ -418,7 +420,7 @@ def test_markdown() -> None:
     )
 
 
-# --- the command
+# --- the pages
 
 
 @pytest.fixture
@@ -426,66 +428,9 @@ def docs(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The docs/results of a tree, where all commands write."""
     path = tree / "docs/results"
     path.mkdir(parents=True)
-    monkeypatch.setattr(command, "ROOT", tree)
-    for module in (command, figures):
-        monkeypatch.setattr(module, "RESULTS", path)
+    monkeypatch.setattr(tables, "ROOT", tree)
+    monkeypatch.setattr(figures, "RESULTS", path)
     return path
-
-
-@pytest.fixture
-def results(docs: Path, tree: Path, tmp_path: Path, toml: Toml) -> Path:
-    """Finished runs of small.toml, with seeds 1 and 2."""
-    file = tree / "tests/scenarios/small.toml"
-    file.parent.mkdir(parents=True)
-    file.write_text(toml(cc='cc = "foo"', top="seeds = [1, 2]"))
-    (described,) = scenario.load(file)
-    out = tmp_path / "out"
-    for seed in described.seeds:
-        one = run([105] * 100, dropped=[0] * 50 + [seed] * 50) | {
-            "scenario": json.loads(described.model_dump_json()),
-            "modules": modules.source_hashes(["foo"]),
-            "seed": seed,
-        }
-        result.write(one, out / f"small-s{seed}.json")
-    return out
-
-
-def test_keep(results: Path, docs: Path) -> None:
-    """The summary of each run and what is observed in it, a line each."""
-    assert command.main(["keep", "ghstcp", "small", str(results)]) == 0
-    found = figures.kept("small")
-    for seed, one in zip((1, 2), found, strict=True):
-        small = result.summarise(result.read(results / f"small-s{seed}.json"))
-        assert one == small | {"observed": {"overflows": 1, "lost": seed}}
-    lines = (docs / "small.json").read_text().splitlines()
-    assert [json.loads(line.rstrip(",")) for line in lines[1:-1]] == found
-
-
-def test_keep_refuses_a_missing_result(
-    results: Path, docs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    missing = results / "small-s2.json"
-    missing.unlink()
-    assert command.main(["keep", "ghstcp", "small", str(results)]) == 1
-    said = capsys.readouterr().err
-    assert said == f"figures: {missing}: is missing, or of other sources: run small.toml again\n"
-    assert not list(docs.iterdir())
-
-
-@pytest.mark.parametrize("what", ["sources", "scenario"])
-def test_keep_refuses_a_stale_result(results: Path, docs: Path, tree: Path, what: str) -> None:
-    """Of a module that has changed since, or of another description of the run; what was kept
-    before stays."""
-    command.keep("ghstcp", "small", str(results))
-    before = (docs / "small.json").read_text()
-    if what == "sources":
-        (tree / "include/longfat/growth.h").write_text("/* another */\n")
-    else:
-        file = tree / "tests/scenarios/small.toml"
-        file.write_text(file.read_text().replace("20ms", "30ms"))
-    with pytest.raises(LabError, match=r"small-s1\.json: .*run small\.toml again"):
-        command.keep("ghstcp", "small", str(results))
-    assert (docs / "small.json").read_text() == before
 
 
 PAGE = """\
@@ -505,8 +450,8 @@ after
 def page(docs: Path, tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The only page, of which the parts one and two are made."""
     parts = {"one": lambda: r"new \1 \g<2>", "two": lambda: "| a |\n| b |"}
-    monkeypatch.setattr(command, "PAGES", ["ghstcp"])
-    monkeypatch.setattr(ghstcp, "PARTS", {"docs/page.md": parts})
+    monkeypatch.setattr(tables, "PAGES", ["ghstcp"])
+    monkeypatch.setattr(ghstcp_tables, "PARTS", {"docs/page.md": parts})
     path = tree / "docs/page.md"
     path.write_text(PAGE)
     return path
@@ -517,22 +462,20 @@ def test_pages(page: Path) -> None:
     want = PAGE.replace("old\nand older", r"new \1 \g<2>")
     want = want.replace("two -->\n<!--", "two -->\n| a |\n| b |\n<!--")
     for _ in range(2):
-        assert command.main(["pages"]) == 0
+        tables.renew()
         assert page.read_text() == want
 
 
 def test_a_part_that_is_not_measured(page: Path) -> None:
     """It says what is missing; the others are made."""
-    ghstcp.PARTS["docs/page.md"]["one"] = lambda: str(figures.kept("small"))
-    assert command.main(["pages"]) == 0
+    ghstcp_tables.PARTS["docs/page.md"]["one"] = lambda: str(figures.kept("small"))
+    tables.renew()
     text = page.read_text()
     assert "one -->\nNot measured yet: small.json is missing.\n<!-- end one" in text
     assert "two -->\n| a |\n| b |\n<!-- end two" in text
 
 
-def test_which_sources_results_are_of(
-    docs: Path, monkeypatch: pytest.MonkeyPatch, results: Path
-) -> None:
+def test_which_sources_results_are_of(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what a page has read; results without a module of ours are of any."""
     now = modules.source_hashes(["foo"])
     assert now
@@ -562,50 +505,26 @@ def test_which_sources_results_are_of(
 
 
 @pytest.mark.parametrize("mark", ["begin", "end"])
-def test_a_part_is_missing_in_a_page(
-    page: Path, capsys: pytest.CaptureFixture[str], mark: str
-) -> None:
+def test_a_part_is_missing_in_a_page(page: Path, mark: str) -> None:
     """That is said, and the page is not half renewed."""
     text = PAGE.replace(f"<!-- {mark} two -->\n", "")
     page.write_text(text)
-    assert command.main(["pages"]) == 1
-    assert capsys.readouterr().err == "figures: docs/page.md has no part two\n"
+    with pytest.raises(LabError, match=r"^docs/page\.md has no part two$"):
+        tables.renew()
     assert page.read_text() == text
 
 
 def test_the_pages_have_their_parts() -> None:
     """Those of the tree itself, each once, and no part that nothing makes."""
     made: dict[str, list[str]] = {}
-    for name in command.PAGES:
-        for path, parts in import_module(f"longfat.pages.docs.{name}").PARTS.items():
+    for name in tables.PAGES:
+        for path, parts in import_module(f"longfat.pages.tables.{name}").PARTS.items():
             made.setdefault(path, []).extend(parts)
     for path, names in made.items():
         text = (modules.ROOT / path).read_text()
         for mark in ("begin", "end"):
             found = re.findall(rf"<!-- {mark} (\S+) -->", text)
             assert sorted(found) == sorted(names), path
-
-
-@pytest.mark.parametrize(
-    "words",
-    [
-        [],
-        ["page"],
-        ["pages", "ghstcp"],
-        ["keep"],
-        ["keep", "ghstcp", "ghstcp-fig6"],
-        ["keep", "ghstcp", "ghstcp-fig6", "out", "out"],
-        ["keep", "nosuch", "ghstcp-fig6", "out"],
-        ["--help"],
-    ],
-)
-def test_usage(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(words) == 2
-    said = capsys.readouterr()
-    assert said.err.startswith(
-        "usage: python -m longfat.pages.docs pages | keep PAGE NAME DIRECTORY\n"
-    )
-    assert "ghstcp" in said.err and not said.out
 
 
 def test_the_first_switch_after_the_warm_up_counts() -> None:
@@ -827,8 +746,8 @@ def test_shares_at() -> None:
 
 
 def test_windows_apart() -> None:
-    assert composite.apart([1, 4], [1, 4]) == 0
-    assert composite.apart([12, 28], [10, 30]) == pytest.approx(0.1)
+    assert composite_tables.apart([1, 4], [1, 4]) == 0
+    assert composite_tables.apart([12, 28], [10, 30]) == pytest.approx(0.1)
 
 
 def test_steps_in_order() -> None:
@@ -972,4 +891,4 @@ def test_intervals_without_loss() -> None:
 def test_friendliness() -> None:
     """SABUL's flows, and those that are not."""
     one = {"flows": [{"cc": cc, "goodput_bps": n * 1e6} for n, cc in enumerate(("sabul", "reno"))]}
-    assert sabul.of_kind(one, True) == [0.0] and sabul.of_kind(one, False) == [1.0]
+    assert sabul_tables.of_kind(one, True) == [0.0] and sabul_tables.of_kind(one, False) == [1.0]

@@ -26,9 +26,10 @@ from longfat.core.errors import LabError
 from longfat.pages import __main__ as main
 from longfat.pages import catalogue, cost, page, work
 from longfat.pages.catalogue import PEERS, Criterion, Figure
-from longfat.pages.docs import RESULTS, interval
-from longfat.pages.docs.ltcp import WINDOW
-from longfat.pages.figures import crosscheck, ltcp
+from longfat.pages.data import RESULTS, interval
+from longfat.pages.figures import ltcp
+from longfat.pages.observe import crosscheck
+from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
 from longfat.run import backends, result, runner, scenario

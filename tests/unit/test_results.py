@@ -10,17 +10,9 @@ import pytest
 
 from longfat.measure import stack
 from longfat.pages import shown
-from longfat.pages.docs import (
-    by_case,
-    composite,
-    cwhstcp,
-    grouped,
-    interval,
-    kept,
-    performance,
-    sabul,
-    use,
-)
+from longfat.pages.data import by_case, grouped, interval, kept
+from longfat.pages.observe.sabul import equation16
+from longfat.pages.tables import composite, cwhstcp, performance, sabul, use
 from longfat.run.result import Json
 
 
@@ -469,7 +461,7 @@ def test_sabul_mean_throughput() -> None:
     several_seeds("sabul-fig1")
     for case, runs in by_case("sabul-fig1").items():
         if not case.endswith(("paper", "shallow")):
-            assert percent(runs) >= 100 * sabul.equation16(runs[0]), case
+            assert percent(runs) >= 100 * equation16(runs[0]), case
 
 
 def test_sabul_queue() -> None:

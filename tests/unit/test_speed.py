@@ -15,8 +15,8 @@ from conftest import One
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
 from longfat.measure import speed
-from longfat.pages.docs import RESULTS
-from longfat.pages.docs import speed as page
+from longfat.pages.data import RESULTS
+from longfat.pages.tables import speed as page
 from longfat.run.backends import Vm
 from longfat.run.result import Json
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from matplotlib import pyplot
 
-from longfat.pages.docs.composite import COUNTS, SHOWN, WINDOW
+from longfat.pages.observe.composite import SHOWN, WINDOW
 from longfat.pages.shown import Runs, Shown, Value, case, cc, group, over, public, rate, ratio
+from longfat.pages.tables.composite import COUNTS
 from longfat.run.result import Json
 
 PAPER = public("composite")

@@ -8,17 +8,7 @@ from statistics import mean
 
 from matplotlib import pyplot
 
-from longfat.pages.docs import rates, series
-from longfat.pages.docs.ghstcp import losses_per_overflow
 from longfat.pages.shown import Runs, Shown, Value, cc, goodput
-from longfat.run.result import Json
-
-
-def observe(run: Json) -> Json:
-    """Loss events after the warm-up, by the bottleneck's counter of drops, and the window over
-    time."""
-    losses, _ = losses_per_overflow(run)
-    return {"losses": losses, "cwnd": series(run, 0, "cwnd"), "mbps": rates(run, 1.0)}
 
 
 def _both(runs: Runs, name: str, backend: str) -> Shown:

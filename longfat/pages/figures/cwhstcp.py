@@ -9,8 +9,8 @@ from statistics import mean
 from matplotlib import pyplot
 
 import hstcp_table
-from longfat.pages.docs import logarithmic
-from longfat.pages.docs.cwhstcp import fast_flows
+from longfat.pages.data import logarithmic
+from longfat.pages.observe.cwhstcp import fast_flows
 from longfat.pages.shown import (
     Runs,
     Shown,

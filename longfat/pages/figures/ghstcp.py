@@ -9,8 +9,7 @@ from statistics import mean
 
 from matplotlib import pyplot
 
-from longfat.pages.docs import bdp_of
-from longfat.pages.docs.ghstcp import CASES
+from longfat.pages.data import bdp_of
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -24,6 +23,7 @@ from longfat.pages.shown import (
     public,
     utilisation,
 )
+from longfat.pages.tables.ghstcp import CASES
 from longfat.run.result import Json
 
 TABLE1 = public("ghstcp-table1")

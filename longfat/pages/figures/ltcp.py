@@ -15,8 +15,8 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from longfat.pages.catalogue import PEERS
-from longfat.pages.docs import interval, logarithmic
-from longfat.pages.docs.ltcp import WINDOW, claiming, layer_start
+from longfat.pages.data import interval, logarithmic
+from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -34,6 +34,7 @@ from longfat.pages.shown import (
     public,
     ratio,
 )
+from longfat.pages.tables.ltcp import claiming, layer_start
 from longfat.run import result
 from longfat.run.result import Json
 

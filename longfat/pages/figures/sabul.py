@@ -7,8 +7,8 @@ from statistics import mean
 
 from matplotlib import pyplot
 
-from longfat.pages.docs import logarithmic
-from longfat.pages.docs.sabul import WINDOW, equation16, friendly_of, of_kind
+from longfat.pages.data import logarithmic
+from longfat.pages.observe.sabul import WINDOW, equation16
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -24,6 +24,7 @@ from longfat.pages.shown import (
     ratio,
     utilisation,
 )
+from longfat.pages.tables.sabul import friendly_of, of_kind
 from longfat.run.result import Json
 
 PAPER = public("sabul")

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 
-from longfat.pages.docs import RESULTS, markdown
+from longfat.pages.data import RESULTS, markdown
 from longfat.run.result import Json
 
 # Kernel -> what `longfat stress` calls it.

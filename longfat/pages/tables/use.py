@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from statistics import mean
 
-from longfat.pages.docs import by_case, cwhstcp, kept, markdown
+from longfat.pages.data import by_case, kept, markdown
+from longfat.pages.tables import cwhstcp
 from longfat.run.result import Json
 
 OURS = ("ltcp", "ghstcp", "cwhstcp", "composite-8", "sabul")

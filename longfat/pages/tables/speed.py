@@ -7,7 +7,7 @@ import json
 from statistics import median
 
 from longfat.measure import profile, speed
-from longfat.pages.docs import RESULTS, markdown
+from longfat.pages.data import RESULTS, markdown
 from longfat.run.result import Json
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 
 from longfat.measure import cost, stack
-from longfat.pages.docs import RESULTS, markdown
-from longfat.pages.docs.speed import rate
+from longfat.pages.data import RESULTS, markdown
+from longfat.pages.tables.speed import rate
 from longfat.run.result import Json
 
 # Against this one each of ours is held; kinds of ACKs in which it is.

@@ -1,15 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What the pages of docs/ show, made from committed results: a module for each page.
-
-    scripts/longfat python -m longfat.pages.docs pages
-    scripts/longfat python -m longfat.pages.docs keep PAGE NAME DIRECTORY
-
-`pages` renews the generated parts of the pages.  A page marks each with
-`<!-- begin NAME -->` and `<!-- end NAME -->`; PARTS in its module says what makes it.
-`keep` writes docs/results/NAME.json: the summaries of the results in DIRECTORY of the scenario
-file NAME, one in a line, each with what `observe` of the page's module finds in all of it.
-Published values are tests/published/*.toml.  `make results` does all of it.
-"""
+"""What the pages are made from: docs/results, tests/published, and what both kinds of page need
+of them: series over time, means with intervals, tables in Markdown."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from longfat.pages.docs import kept, markdown, plus, sources
+from longfat.pages.data import kept, markdown, plus, sources
 from longfat.run.result import Json
 
 

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from longfat.pages.docs import RESULTS, markdown
+from longfat.pages.data import RESULTS, markdown
 from longfat.run import result
 from longfat.show import report
 

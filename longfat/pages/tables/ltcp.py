@@ -4,12 +4,10 @@
 from __future__ import annotations
 
 import tomllib
-from statistics import mean
 
 from matplotlib import pyplot
 
-from longfat.pages.docs import PUBLISHED, kept, loss_events, markdown, rates, save, series, sources
-from longfat.run.result import Json
+from longfat.pages.data import PUBLISHED, kept, markdown, save, sources
 from longfat.show import report
 
 # --- LTCP's arithmetic, from the paper's equations
@@ -85,30 +83,6 @@ def one_layer() -> str:
     save(figure, "ltcp-one-layer.svg")
     headings = ["path (1500-byte packets)", "W_K", "K", "beta(K)", "lost, beta(K)", "lost, 0.15"]
     return markdown(headings, rows)
-
-
-# --- measured
-
-WINDOW = 5.0  # seconds over which throughput is averaged, as in the paper's Figs. 9 and 14
-
-
-def observe(run: Json) -> Json:
-    """Mean windows of the measured time; what a picture over time needs."""
-    found: Json = {"windows": []}
-    for flow in run["flows"]:
-        one = flow["connections"][0]
-        measured = [
-            w for t, w in zip(one["t"], one["cwnd"], strict=True) if t >= run["scenario"]["warmup"]
-        ]
-        found["windows"].append(round(mean(measured), 1) if measured else 0)
-    name = run["scenario"]["name"]
-    if name.startswith("ltcp-fig6"):
-        found["cwnd"] = series(run, 0, "cwnd")
-    if name.startswith(("ltcp-fig12", "ltcp-fig13")):
-        found["losses"] = [loss_events(run, flow["connections"][0]) for flow in run["flows"]]
-    if name.startswith(("ltcp-fig9", "ltcp-fig14")):
-        found["mbps"] = rates(run, WINDOW)
-    return found
 
 
 def fig7() -> str:
