@@ -52,7 +52,7 @@ check: ## All tests (installs what they need); SUITE="name ..." for some of them
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: ## Run the published scenarios again, renew docs/results and the pages; PAGE="demo ltcp ghstcp cwhstcp composite sabul security performance speed stress"
+results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck use security performance speed stress"
 	@scripts/results.sh $(PAGE)
 
 report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)

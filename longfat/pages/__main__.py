@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from longfat.build.modules import ROOT
+from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.pages import catalogue, cost, page, tables, work
 from longfat.pages.data import DOCS
@@ -30,6 +31,8 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         ("html", "write the report"),
         ("confirm", "see whether the modules as they are give what is in docs/results"),
         ("keep", "take complete results into docs/results"),
+        ("list", "name the figures of these pages of which there are runs"),
+        ("measure", "what these pages show that is not of runs"),
         ("pages", "renew docs/results.md and the tables of the pages from docs/results"),
     ):
         step = steps.add_parser(name, help=about)
@@ -40,7 +43,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--again", action="store_true", help="plan: what is there, too")
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("--partial", action="store_true", help="keep: what is not complete, too")
-        step.add_argument("names", nargs="*", help="figures (run: a run)")
+        step.add_argument("names", nargs="*", help="figures (run: a run; list, measure: pages)")
     return parser.parse_args(words)
 
 
@@ -58,9 +61,23 @@ def main(words: list[str]) -> int:
     given = _arguments(words)
     try:
         how = work.profile(given.profile)
-        figures = catalogue.choose([] if given.step == "run" else given.names)
+        of_pages = given.step in ("list", "measure")
+        figures = catalogue.choose([] if given.step == "run" or of_pages else given.names)
         if given.step == "where":
             print(how.out)
+        elif given.step == "list":
+            print(*(figure.id for figure in catalogue.on_pages(given.names)[0]), sep="\n")
+        elif given.step == "measure":
+            _, rest = catalogue.on_pages(given.names)
+            with terminable():
+                for one in rest:
+                    for command in (f"scripts/deps.sh {one.needs}", *one.commands):
+                        print(f"results: {command}", file=sys.stderr)
+                        done = process.call(
+                            ["sh", "-c", command], cwd=ROOT, output=sys.stderr.buffer
+                        )
+                        if done.returncode:
+                            raise LabError(f"{command}: exit status {done.returncode}")
         elif given.step == "plan":
             runs = work.plan(figures, how, again=given.again)
             print(cost.total(runs, given.cores), file=sys.stderr)

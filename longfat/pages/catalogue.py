@@ -70,6 +70,8 @@ class Figure(_Strict):
     differs: str = ""  # of the experiment, whatever comes out
     reference: str = "paper"  # what numbers stand beside: "equation", "real time"
     ours: bool = False  # the claim is ours, and not the paper's
+    section: str = ""  # where its page has it ("#behind-gro"); a paper's own has none
+    measured: str = ""  # what it is of if not of runs: docs/results/NAME.json
     criterion: list[Criterion]
 
     @property
@@ -79,11 +81,19 @@ class Figure(_Strict):
 
     @model_validator(mode="after")
     def _peers(self) -> Self:
-        if bool(self.peers) == bool(self.no_peers):
+        if bool(self.peers) == bool(self.no_peers) and not self.section:
             raise ValueError(f"{self.id}: peers, or no_peers and why")
         if self.beside and self.beside not in BACKENDS:
             raise ValueError(f"{self.id}: beside is one of {', '.join(BACKENDS)}")
         return self
+
+
+class Measurement(_Strict):
+    """What a page shows that is not of runs: of this machine's time, or of many kernels."""
+
+    page: str
+    needs: str = "check"  # what scripts/deps.sh is to install for it
+    commands: list[str]
 
 
 class Catalogue(_Strict):
@@ -91,6 +101,13 @@ class Catalogue(_Strict):
 
     paper: dict[str, Paper]
     figure: list[Figure]
+    measurement: dict[str, Measurement]
+
+    @property
+    def pages(self) -> tuple[str, ...]:
+        """What `make results PAGE=` takes."""
+        of_runs = (figure.paper for figure in self.figure if figure.scenarios)
+        return tuple(dict.fromkeys([*of_runs, *(one.page for one in self.measurement.values())]))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -113,6 +130,16 @@ def load() -> Catalogue:
         return Catalogue.model_validate(tomllib.loads(CATALOGUE.read_text()))
     except (tomllib.TOMLDecodeError, ValidationError) as error:
         raise LabError(f"{CATALOGUE}: {error}") from error
+
+
+def on_pages(pages: list[str]) -> tuple[list[Figure], list[Measurement]]:
+    """What is to be run for these pages (all of them if there are none): figures, and the rest."""
+    every = load()
+    if unknown := [page for page in pages if page not in every.pages]:
+        raise LabError(f"no page {unknown[0]!r}; valid: {' '.join(every.pages)}")
+    figures = [f for f in every.figure if f.scenarios and (not pages or f.paper in pages)]
+    rest = [m for m in every.measurement.values() if not pages or m.page in pages]
+    return figures, rest
 
 
 def choose(ids: list[str]) -> list[Figure]:

@@ -5,12 +5,10 @@ of them: series over time, means with intervals, tables in Markdown."""
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
-from matplotlib import pyplot
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
@@ -40,15 +38,6 @@ def logarithmic(axes: Axes, which: str = "x") -> None:
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axis.set_minor_formatter(NullFormatter())
-
-
-def save(figure: object, name: str) -> None:
-    path = DOCS / "img" / name
-    path.parent.mkdir(exist_ok=True)
-    figure.savefig(path, format="svg", metadata={"Date": None})  # type: ignore[attr-defined]
-    # Trailing blanks of the SVG writer would fail `git diff --check`.
-    path.write_text(re.sub(r"[ \t]+$", "", path.read_text(), flags=re.M))
-    pyplot.close(figure)  # type: ignore[arg-type]
 
 
 READ: set[str] = set()  # the names that kept() was asked for, for one page

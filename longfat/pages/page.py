@@ -108,7 +108,7 @@ def _peer_table(
 ) -> Table | None:
     """The kernel's own, every one of them: with numbers, or with what became of its runs.  What
     there is of fewer runs than wanted says so."""
-    if not figure.peers:
+    if not figure.peers or figure.section:
         return None
     headings = ["", *(shown.peer_headings if shown and shown.peer_headings else ["runs"])]
     rows = []
@@ -246,7 +246,7 @@ def _environment(*, html: bool) -> jinja2.Environment:
     )
     environment.filters["initial"] = lambda text: text[:1].upper() + text[1:]
     environment.filters["cell"] = lambda text: str(text).replace("|", "\\|")
-    environment.filters["table"] = _table
+    environment.filters["table"] = table
     return environment
 
 
@@ -271,11 +271,11 @@ def html(found: list[Section], how: work.Profile) -> str:
     return _environment(html=True).get_template("report.html").render(_context(found, how))
 
 
-def _table(table: Table) -> str:
+def table(one: Table) -> str:
     """A table as Markdown has it."""
-    rows = [[cell.replace("|", "\\|") for cell in row] for row in table.rows]
-    text = figures.markdown(table.headings, rows)
-    return f"{text}\n\n{table.caption}" if table.caption else text
+    rows = [[cell.replace("|", "\\|") for cell in row] for row in one.rows]
+    text = figures.markdown(one.headings, rows)
+    return f"{text}\n\n{one.caption}" if one.caption else text
 
 
 def picture_name(one: Section, number: int) -> str:

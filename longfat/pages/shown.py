@@ -80,6 +80,18 @@ def over(
     return Value(middle, half, len(runs), paper, unit, digits, printed, seeds)
 
 
+def extreme(
+    which: Callable[[list[float]], float],
+    runs: list[Json],
+    of: Callable[[Json], float],
+    *,
+    unit: str = "",
+    digits: int = 2,
+) -> Value:
+    """The least (`min`) or the most (`max`) of all runs."""
+    return Value(which([of(run) for run in runs]), unit=unit, digits=digits)
+
+
 def apart(a: Value, b: Value, by: float = 1.0) -> tuple[float, float]:
     """a - by * b, and half of its 95 % interval.  Of the same seeds it is that of the differences
     of each: what a seed draws, such as when flows start, is the same in both where their flows

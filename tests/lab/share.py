@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """What a user without privileges gets beside three Reno senders, by greedy.py.
 
-    PYTHONPATH=scripts:tests/lab scripts/longfat python tests/lab/share.py
+    scripts/longfat python tests/lab/share.py
 
 measures the shares that docs/security.md has, by nothing but what an algorithm gives, and writes
 docs/results/security-share.json.  About five minutes.

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 
 from longfat.build.modules import ROOT
+from longfat.core.errors import LabError
+from longfat.pages import __main__ as main
+from longfat.pages import catalogue
 
 
 def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
@@ -33,56 +36,55 @@ def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def results_sh(tmp_path: Path, *pages: str) -> tuple[int, str, list[str]]:
-    """The exit status of scripts/results.sh for these pages, in a tree whose programs only say that
-    they were called; what it says, and the calls."""
+def results_sh(tmp_path: Path, listed: str, *pages: str) -> list[str]:
+    """The calls of scripts/results.sh for these pages, of which there are the figures `listed`."""
     tree = tmp_path / "tree"
-    for name in ("scripts", "docs/results"):
-        (tree / name).mkdir(parents=True)
+    (tree / "scripts").mkdir(parents=True)
     shutil.copy(ROOT / "scripts/results.sh", tree / "scripts")
-    for name in ("longfat", "deps.sh"):
+    for name in ("longfat", "report.sh"):
         (tree / f"scripts/{name}").write_text(
             f"""#!/bin/sh
             echo {name} "$@" >>{tmp_path}/calls
-            mkdir -p out/results
-            case "$*" in
-            "stress tests/stress/chaos.toml --smp "*) echo smp >out/results/stress-smp.json;;
-            "stress tests/stress/chaos.toml "*) echo uml >out/results/stress-uml.json;;
-            esac
+            case " $* " in *" list "*) echo {listed};; esac
             """
         )
         (tree / f"scripts/{name}").chmod(0o755)
-    done = subprocess.run(
-        [tree / "scripts/results.sh", *pages], capture_output=True, text=True, timeout=20
-    )
-    calls = tmp_path / "calls"
-    said = calls.read_text().splitlines() if calls.exists() else []
-    return done.returncode, done.stderr, said
+    subprocess.run([tree / "scripts/results.sh", *pages], check=True, timeout=20)
+    return (tmp_path / "calls").read_text().splitlines()
 
 
-def test_the_pages_of_make_results(tmp_path: Path) -> None:
-    """As `make help` has them; a name that is none is refused before anything is done, and be it
-    that of a program."""
+def test_the_pages_of_make_results() -> None:
+    """As `make help` has them; a name that is none is refused."""
     listed = re.search(r'^results: .*PAGE="(.*)"$', (ROOT / "Makefile").read_text(), re.M)
-    assert listed
-    status, said, calls = results_sh(tmp_path, "demo", "ls")
-    assert (status, said) == (1, f"results: no page 'ls'; valid: {listed[1]}\n")
-    assert calls == []
+    assert listed and tuple(listed[1].split()) == catalogue.load().pages
+    with pytest.raises(LabError, match=rf"^no page 'ls'; valid: {listed[1]}$"):
+        catalogue.on_pages(["ltcp", "ls"])
 
 
-def test_the_page_of_stress_is_renewed(tmp_path: Path) -> None:
-    status, _, calls = results_sh(tmp_path, "stress")
-    assert status == 0
-    assert [call.split()[:2] for call in calls] == [
-        ["deps.sh", "check"],
-        ["deps.sh", "stress"],
-        ["longfat", "stress"],
-        ["longfat", "stress"],
-        ["longfat", "python"],
+@pytest.mark.parametrize("figures", ["", "ltcp-fig6 ltcp-10g"])
+def test_the_steps_of_make_results(tmp_path: Path, figures: str) -> None:
+    """The report's runs, if there are any, kept; then what is not of runs, and the pages."""
+    step = "longfat python -m longfat.pages"
+    runs = [f"report.sh {figures}", f"{step} keep {figures}"] if figures else []
+    assert results_sh(tmp_path, figures, "ltcp") == [
+        f"{step} list ltcp",
+        *runs,
+        f"{step} measure ltcp",
+        f"{step} pages",
     ]
-    made = tmp_path / "tree/docs/results"
-    kept = {path.name: path.read_text() for path in made.iterdir()}
-    assert kept == {"stress-uml.json": "uml\n", "stress-smp.json": "smp\n"}
+
+
+def test_what_is_not_of_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its commands are carried out in their order, and the first that fails is named."""
+    commands = ["echo a >>said", "echo b >>said", "exit 3", "echo c >>said"]
+    one = catalogue.Measurement(page="speed", commands=commands)
+    monkeypatch.setattr(catalogue, "on_pages", lambda pages: ([], [one]))
+    monkeypatch.setattr(main, "ROOT", tmp_path)
+    (tmp_path / "scripts").mkdir()
+    (tmp_path / "scripts/deps.sh").write_text("#!/bin/sh\necho deps $1 >>said\n")
+    (tmp_path / "scripts/deps.sh").chmod(0o755)
+    assert main.main(["measure", "speed"]) == 1
+    assert (tmp_path / "said").read_text() == "deps check\na\nb\n"
 
 
 def test_every_package_is_pinned() -> None:

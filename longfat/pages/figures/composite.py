@@ -3,10 +3,26 @@
 
 from __future__ import annotations
 
+from statistics import mean
+
 from matplotlib import pyplot
 
+from longfat.pages.data import interval
 from longfat.pages.observe.composite import SHOWN, WINDOW
-from longfat.pages.shown import Runs, Shown, Value, case, cc, group, over, public, rate, ratio
+from longfat.pages.shown import (
+    Runs,
+    Shown,
+    Value,
+    case,
+    cc,
+    extreme,
+    group,
+    minus,
+    over,
+    public,
+    rate,
+    ratio,
+)
 from longfat.pages.tables.composite import COUNTS
 from longfat.run.result import Json
 
@@ -110,6 +126,12 @@ def smooth(runs: Runs) -> Shown:
     return shown
 
 
+def _step_less_a_sample(run: Json) -> float:
+    """As far as samples can tell."""
+    sample = run["scenario"]["sample"] / (run["flows"][0]["rtt_ms"]["mean"] / 1e3)
+    return float(run["observed"]["step"] - sample)
+
+
 def flood(runs: Runs) -> Shown:
     """What the thesis's final design did after a loss: peaks against as many connections in the
     composite's place, standstills against one connection there, and against the worst of many."""
@@ -123,6 +145,12 @@ def flood(runs: Runs) -> Shown:
     for name in found:
         shown.values[f"{name}: peak over mean"] = seen(name, "peak")
         shown.values[f"{name}: longest step"] = seen(name, "step", "RTTs")
+        shown.values[f"{name}: peak of all seeds"] = extreme(
+            max, found[name], lambda run: float(run["observed"]["peak"])
+        )
+        shown.values[f"{name}: step of all seeds, less a sample"] = extreme(
+            max, found[name], _step_less_a_sample, unit="RTTs"
+        )
     for name in ("composite-32", "held-32"):
         shown.values[f"{name}: share"] = over(found[name], _share, unit="%", digits=1)
     figure, places = pyplot.subplots(
@@ -166,4 +194,134 @@ def flood(runs: Runs) -> Shown:
     for place in places[0]:
         place.set_ylim(bottom=0)
     shown.pictures.append(("throughput and sequence over time", figure))
+    return shown
+
+
+# --- ours
+
+
+def one(runs: Runs) -> Shown:
+    """One stream, and Reno on the same path."""
+    shown = Shown()
+    found = {
+        who: [(int(run["seed"]), run["observed"]["windows"]["each_second"]) for run in of]
+        for who, of in group(runs("composite-one"), case).items()
+    }
+    for what, which in (("mean", mean), ("largest", max), ("least", min)):
+        reno = mean(float(which(windows)) for _, windows in found["reno"])
+        each = {seed: float(which(windows)) for seed, windows in found["composite"]}
+        middle, half = interval(list(each.values()))
+        shown.values[f"{what} window"] = Value(
+            middle, half, len(each), paper=reno, unit="packets", digits=1, each=each
+        )
+    figure, axes = pyplot.subplots(figsize=(8, 3), layout="constrained")
+    for who, seeds in found.items():
+        axes.plot(seeds[0][1], lw=1, label=who)
+    axes.set_xlabel("measured time, s")
+    axes.set_ylabel("congestion window, packets")
+    axes.set_ylim(bottom=0)
+    axes.legend(loc="lower right", fontsize="small")
+    axes.grid(alpha=0.3)
+    shown.pictures.append(("windows of one stream, and of Reno", figure))
+    return shown
+
+
+def _beside(run: Json) -> str:
+    return str(run["flows"][1]["cc"])
+
+
+def beside_cubic(runs: Runs) -> Shown:
+    """A composite, and N Reno connections, beside 16 Cubic senders."""
+    shown = Shown()
+    ours = [*runs("composite-share-10m"), *runs("composite-share-100m")]
+
+    def kind(run: Json) -> tuple[str, str, int]:
+        return rate(run), _buffer(run), int(run["observed"]["streams"])
+
+    by = group((run for run in ours if _beside(run) == "cubic"), kind)
+    for key, of in group(runs("composite-share-connections"), kind).items():
+        if key not in by:
+            continue
+        link, buffer, n = key
+        where = f"N={n}, {link}, {buffer}"
+        shown.values[f"composite's share, {where}"] = over(by[key], _share, unit="%", digits=1)
+        shown.values[f"N connections' share, {where}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"composite's more, {where}"] = minus(
+            shown.values[f"composite's share, {where}"],
+            shown.values[f"N connections' share, {where}"],
+            unit="points",
+            digits=1,
+        )
+    return shown
+
+
+def long_packets(runs: Runs) -> Shown:
+    """Shares at 1 Gbit/s with packets of 1500 bytes."""
+    shown = Shown()
+    for (buffer, n), of in group(
+        runs("composite-share-1g-1500"),
+        lambda run: (_buffer(run), int(run["observed"]["streams"])),
+    ).items():
+        shown.values[f"share, N={n}, {buffer}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"off N/(N+16), N={n}, {buffer}"] = over(
+            of,
+            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
+            unit="points",
+            digits=1,
+        )
+    return shown
+
+
+def replaces(runs: Runs) -> Shown:
+    """A composite in the place of N connections, beside 16 senders."""
+    shown = Shown()
+    for name in ("composite-smooth", "composite-smooth-100m"):
+        cases = group(runs(name), case)
+        link = rate(next(iter(cases.values()))[0])
+        for n in COUNTS:
+            both = [cases[f"{who}-{n}"] for who in ("composite", "parallel")]
+            sent, lost = (
+                [over(of, f) for of in both]
+                for f in (
+                    lambda run: run["flows"][0]["goodput_bps"] / 1e6,
+                    lambda run: 100 * run["summary"]["loss"],
+                )
+            )
+            shown.values[f"goodput over N connections', N={n}, {link}"] = ratio(*sent, digits=3)
+            shown.values[f"loss over N connections', N={n}, {link}"] = ratio(*lost, digits=3)
+    return shown
+
+
+def transfer(runs: Runs) -> Shown:
+    """1 GB by one connection, and by N that carry a part each."""
+    shown = Shown()
+    by = group(runs("composite-transfer"), lambda run: (rate(run), case(run)))
+    for link, name in by:
+        who, n = name.split("-")
+        if who != "composite":
+            continue
+        both = [by[link, f"{each}-{n}"] for each in ("composite", "parallel")]
+        took = [over(of, lambda run: run["observed"]["completion_s"], unit="s") for of in both]
+        lost = [over(of, lambda run: 100 * run["summary"]["loss"]) for of in both]
+        shown.values[f"composite's time, N={n}, {link}"] = took[0]
+        shown.values[f"time over N connections', N={n}, {link}"] = ratio(*took, digits=3)
+        shown.values[f"loss over N connections', N={n}, {link}"] = ratio(*lost, digits=3)
+    return shown
+
+
+def pacing(runs: Runs) -> Shown:
+    """Shares by the parameter pacing."""
+    shown = Shown()
+
+    def kind(run: Json) -> tuple[str, int, int]:
+        above = run["scenario"]["module"]["composite"]["pacing"]
+        return rate(run), int(above), int(run["observed"]["streams"])
+
+    for (link, above, n), of in group(runs("composite-pacing"), kind).items():
+        shown.values[f"off N/(N+16), pacing={above}, N={n}, {link}"] = over(
+            of,
+            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
+            unit="points",
+            digits=1,
+        )
     return shown

@@ -19,12 +19,14 @@ from longfat.pages.shown import (
     case,
     cc,
     colour,
+    extreme,
     group,
     legend_beside,
     losses,
     minus,
     over,
     public,
+    rate,
     utilisation,
 )
 from longfat.run.result import Json
@@ -176,9 +178,18 @@ def fig2(runs: Runs) -> Shown:
 
 
 def table3(runs: Runs) -> Shown:
-    """By c."""
+    """By c, 622 Mbit/s."""
+    return _by_c(runs("cwhstcp-table3"))
+
+
+def table3_1g(runs: Runs) -> Shown:
+    """The same at 1 Gbit/s."""
+    return _by_c(runs("cwhstcp-table3-1g"))
+
+
+def _by_c(found: list[Json]) -> Shown:
     shown = Shown()
-    for name, of in group(runs("cwhstcp-table3"), case).items():
+    for name, of in group(found, case).items():
         paper, c = PAPER["table3"][name], name.removeprefix("c-")
         for i, flow in enumerate(fast_flows(of[0])):
             shown.values[f"c={c}: share, {flow['base_rtt_ms']:g} ms"] = _shares(
@@ -202,7 +213,19 @@ def table3(runs: Runs) -> Shown:
             printed="{} to {}".format(*paper["loss"]),
             digits=2,
         )
+        shown.values[f"c={c}: total, least"] = extreme(min, of, utilisation, unit="%", digits=1)
+        shown.values[f"c={c}: background's loss, most"] = _most_lost(of)
+    for other in ("5", "20"):
+        pair = (shown.values[f"c={x}: Jain"] for x in ("10", other))
+        shown.values[f"Jain, c=10 less c={other}"] = minus(*pair, digits=3)
     return shown
+
+
+def _most_lost(of: list[Json]) -> Value:
+    """What the background lost in the run where it lost most."""
+    return extreme(
+        max, of, lambda run: 1e4 * run["observed"]["background"]["loss"], unit="1e-4", digits=2
+    )
 
 
 def _most_over_least(run: Json) -> float:
@@ -224,6 +247,11 @@ def fig6(runs: Runs) -> Shown:
     ):
         shown.values |= _means(of, f", {what}")
         shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
+    means = [mean(_window(i, run) for run in alone) for i in range(3)]
+    shown.values["alone: mean windows of all runs, most / least"] = Value(max(means) / min(means))
+    shown.values["alone: throughput, most / least, most"] = extreme(
+        max, alone, lambda run: max(run["observed"]["shares"]) / min(run["observed"]["shares"])
+    )
     _windows(shown, alone, "CW-HSTCP alone, 155 Mbit/s, by the smoothed RTT")
     return shown
 
@@ -284,3 +312,93 @@ def _rtt_of(run: Json) -> str:
 def _is_base(run: Json) -> bool:
     """Of the runs behind several buffers those of Table 3's."""
     return bool(run["scenario"]["link"]["buffer"][0] == 559)
+
+
+# --- ours: what the paper does not ask
+
+
+def five(runs: Runs) -> Shown:
+    """Five flows."""
+    of = runs("cwhstcp-five")
+    shown = Shown()
+    for i, flow in enumerate(fast_flows(of[0])):
+        shown.values[f"share, {flow['base_rtt_ms']:g} ms"] = _shares(of, i)
+    shown.values["Jain"] = _jain(of, PAPER["five"]["jain"])
+    shown.values["total, least"] = extreme(min, of, utilisation, unit="%", digits=1)
+    shown.values["background's loss, most"] = _most_lost(of)
+    return shown
+
+
+def buffer(runs: Runs) -> Shown:
+    """The buffer, and the RTT of eta."""
+    shown = Shown()
+
+    def kind(run: Json) -> tuple[float, str]:
+        amount, unit = run["scenario"]["link"]["buffer"]
+        longest = max(flow["base_rtt_ms"] for flow in run["flows"])
+        return (30 if unit == "p" else round(amount * longest)), _rtt_of(run)
+
+    for (ms, by), of in sorted(group(runs("cwhstcp-buffer"), kind).items()):
+        shown.values[f"{ms} ms, rtt={by}: Jain"] = _jain(of)
+        shown.values[f"{ms} ms, rtt={by}: Jain of windows"] = over(
+            of, lambda run: run["observed"]["jain_windows"], digits=3
+        )
+    return shown
+
+
+def exponent(runs: Runs) -> Shown:
+    """Equal throughput, rtt_exponent = 2."""
+    shown = Shown()
+    for name, of in group(runs("cwhstcp-exponent"), case).items():
+        shown.values[f"{name}: Jain"] = _jain(of)
+        shown.values[f"{name}: background's loss, most"] = _most_lost(of)
+    return shown
+
+
+def _pacing(run: Json) -> str:
+    """Who paces: the module, the kernel, or none."""
+    chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
+    if chosen != "off":
+        return chosen
+    return "kernel" if run["scenario"]["host"]["pacing"] else "none"
+
+
+def burst(runs: Runs) -> Shown:
+    """The queue that bursts make on small buffers, one flow alone."""
+    shown = Shown()
+    found = [*runs("cwhstcp-burst-alone"), *runs("cwhstcp-burst-blocks")]
+
+    def kind(run: Json) -> tuple[str, float]:
+        return rate(run), run["scenario"]["link"]["buffer"][0]
+
+    for (link, amount), of in group(found, kind).items():
+        where = f"{link}, {amount:g} BDP"
+        peak = {
+            who: over(each, lambda run: run["observed"]["burst_queue"]["max"], digits=1)
+            for who, each in group(of, _pacing).items()
+        }
+        for who, value in peak.items():
+            shown.values[f"{where}, {who}: peak of the queue by bursts"] = value
+        others = [value.ours for who, value in peak.items() if who != "smooth"]
+        unpaced = max(peak["kernel"].ours, peak["none"].ours)
+        shown.values[f"{where}: smooth over the least of the others"] = Value(
+            peak["smooth"].ours / min(others)
+        )
+        shown.values[f"{where}: blocks over the most of kernel and none"] = Value(
+            peak["block"].ours / unpaced
+        )
+    return shown
+
+
+def burst_beside(runs: Runs) -> Shown:
+    """The same beside short flows."""
+    shown = Shown()
+    by_buffer = group(
+        runs("cwhstcp-burst"), lambda run: float(run["scenario"]["link"]["buffer"][0])
+    )
+    for amount, of in by_buffer.items():
+        for who, each in group(of, _pacing).items():
+            shown.values[f"{amount:g} BDP, {who}: mean queue by bursts"] = over(
+                each, lambda run: run["observed"]["burst_queue"]["mean"], digits=1
+            )
+    return shown

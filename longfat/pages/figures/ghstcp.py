@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from math import inf
 from statistics import mean
@@ -17,17 +18,21 @@ from longfat.pages.shown import (
     Value,
     case,
     cc,
+    extreme,
     group,
     minus,
     over,
     public,
+    rate,
+    ratio,
     utilisation,
 )
-from longfat.pages.tables.ghstcp import CASES
 from longfat.run.result import Json
 
 TABLE1 = public("ghstcp-table1")
 NETWORK = TABLE1.pop("network")
+
+CASES = ("reno", "ghstcp", "hstcp", "parallel")
 
 
 HSTCP_BELOW = "HSTCP mode below the BDP"
@@ -196,6 +201,13 @@ def _beside(runs: Runs, name: str) -> Shown:
     for of in sizes:
         hstcp, reno = (shown.values[f"{of}, {who}: utilisation"] for who in ("hstcp", "reno"))
         shown.values[f"{of}, hstcp over reno: utilisation"] = minus(hstcp, reno, unit="points")
+        for a, b in (("ghstcp", "hstcp"), ("hstcp", "parallel")):
+            fair = (shown.values[f"{of}, {who}: fairness"] for who in (a, b))
+            shown.values[f"{of}, {a} less {b}: fairness"] = minus(*fair, digits=4)
+        used = (shown.values[f"{of}, {who}: utilisation"] for who in ("ghstcp", "hstcp"))
+        shown.values[f"{of}, ghstcp less hstcp: utilisation"] = minus(*used, unit="points")
+        gentle, forced = (shown.values[f"{of}, {who}: loss"] for who in ("ghstcp", "hstcp"))
+        shown.values[f"{of}, ghstcp over hstcp: loss"] = ratio(gentle, forced)
     for who in CASES:
         small, large = (shown.values[f"{of}, {who}: fairness"] for of in sizes)
         shown.values[f"{who}: fairness, 64 KB over 512 KB"] = minus(small, large, digits=4)
@@ -242,4 +254,90 @@ def fig8(runs: Runs) -> Shown:
     slower = [run for run in runs("ghstcp-fig7") if case(run) == "reno"]
     for of, each in group(slower, _size).items():
         shown.values[f"{of}, reno: utilisation at 100 Mbit/s"] = over(each, utilisation, unit="%")
+    return shown
+
+
+# --- ours: longer and fatter paths than the paper's
+
+
+def _kind(run: Json) -> tuple[float, float, float]:
+    """(rate in bit/s, buffer in BDP, RTT jitter in s)."""
+    link = run["scenario"]["link"]
+    return link["rate"], link["buffer"][0], link["jitter"]
+
+
+def modes(runs: Runs) -> Shown:
+    """The modes of both rules at 1 and 10 Gbit/s."""
+    shown = Shown()
+    both = [*runs("ghstcp-1g"), *runs("ghstcp-10g")]
+    for (bps, buffer, jitter), of in group(both, _kind).items():
+        path = f"{bps / 1e9:g} Gbit/s, {buffer:g} BDP{', jitter' if jitter else ''}"
+        rules = group(of, lambda run: str(run["scenario"]["module"]["ghstcp"]["rule"]))
+
+        def seen(which: Callable[[list[float]], float], key: str, unit: str = "") -> Value:
+            scale = 100 if unit == "% of time" else 1
+            refined = rules["refined"]  # noqa: B023 - used in this round of the loop
+            return extreme(
+                which, refined, lambda run: scale * run["observed"]["modes"][key], unit=unit
+            )
+
+        shown.values[f"{path}: {RENO_ABOVE}, least"] = seen(min, "reno_above", "% of time")
+        shown.values[f"{path}: time above, least"] = seen(min, "above_s", "s")
+        shown.values[f"{path}: time below, most"] = seen(max, "below_s", "s")
+        # Where slow start leaves the window above the BDP no loss takes it below.
+        if shown.values[f"{path}: time below, most"].ours:
+            shown.values[f"{path}: {HSTCP_BELOW}, least"] = seen(min, "hstcp_below", "% of time")
+        shown.values[f"{path}: switches in an epoch, most"] = seen(max, "switches_max")
+        for rule, called in (("trend", ", original rule"), ("refined", "")):
+            shown.values[f"{path}: switches in an epoch{called}"] = over(
+                rules[rule], lambda run: run["observed"]["modes"]["switches_mean"], digits=1
+            )
+    return shown
+
+
+def fill(runs: Runs) -> Shown:
+    """How fast a link is filled, and what an overflow costs."""
+    shown = Shown()
+    for name, overflows in (
+        ("ghstcp-fill-1g", "ghstcp-fill-1g"),
+        ("ghstcp-fill-10g", "ghstcp-overflow-10g"),
+    ):
+        found, over_full = group(runs(name), case), group(runs(overflows), case)
+        link = rate(found["ghstcp"][0])
+        took = {who: over(of, lambda run: run["observed"]["fill_s"]) for who, of in found.items()}
+        for who, value in took.items():
+            shown.values[f"{link}: time to fill it, {who}"] = value
+            if who == "hstcp":
+                continue
+            observed = [run["observed"]["modes"] for run in found[who]]
+            shown.values[f"{link}: {HSTCP_BELOW}, {who}"] = Value(
+                100 * min(one["hstcp_below"] for one in observed), unit="% of time"
+            )
+            shown.values[f"{link}: switches in an epoch, most, {who}"] = Value(
+                max(one["switches_max"] for one in observed)
+            )
+        shown.values[f"{link}: time, gHSTCP's over HSTCP's"] = ratio(took["ghstcp"], took["hstcp"])
+        lost = {}
+        for who in ("ghstcp", "hstcp"):
+            shown.values[f"{link}: overflows, {who}"] = over(
+                over_full[who], lambda run: run["observed"]["overflows"], digits=0
+            )
+            lost[who] = over(over_full[who], lambda run: run["observed"]["lost"], digits=1)
+            shown.values[f"{link}: packets lost in one, {who}"] = lost[who]
+        shown.values[f"{link}: lost in one, gHSTCP's over HSTCP's"] = ratio(
+            lost["ghstcp"], lost["hstcp"]
+        )
+    return shown
+
+
+def gro(runs: Runs) -> Shown:
+    """Growth over a(W), behind a receiver that merges packets and not."""
+    shown = Shown()
+    for (who, held), of in group(
+        runs("ghstcp-gro"), lambda run: (cc(run), float(run["scenario"]["host"]["gro"]))
+    ).items():
+        where = f"{1e3 * held:g} ms of GRO" if held else "without GRO"
+        shown.values[f"growth over a(W), {who}, {where}"] = over(
+            of, lambda run: run["observed"]["growth"]
+        )
     return shown

@@ -33,10 +33,33 @@ from longfat.pages.shown import (
     over,
     public,
     ratio,
+    utilisation,
 )
-from longfat.pages.tables.ltcp import claiming, layer_start
 from longfat.run import result
 from longfat.run.result import Json
+
+# --- LTCP's arithmetic, from the paper's equations
+
+
+def layer_start(k: int, wt: int = 50) -> int:
+    """W_K, eq. 11, packets."""
+    return wt * k * (k + 1) * (k - 1) // 6 if k > 1 else 0
+
+
+def layer_of(w: float, wt: int = 50) -> int:
+    """K at window w."""
+    k = 1
+    while layer_start(k + 1, wt) <= w:
+        k += 1
+    return k
+
+
+def claiming(k: int, wt: int = 50) -> float:
+    """How much sooner than TCP a window grows from W_T, where slow start ended, to W_K."""
+    if k == 2:
+        return 1.0
+    return (layer_start(k) - wt) / ((k - 2) * (k + 3) / 4 * wt)
+
 
 PAPER = public("ltcp")
 RATES = {100e6: "100mbit", 250e6: "250mbit", 500e6: "500mbit", 1e9: "1gbit", 2.4e9: "2.4gbit"}
@@ -789,4 +812,55 @@ def fig15(runs: Runs) -> Shown:
     _finish(axes, "round-trip time, ms", "rate, Mbit/s")
     _from_zero(axes)
     shown.pictures.append(("rate by round-trip time", figure))
+    return shown
+
+
+# --- ours
+
+PATHS = {"1 Gbit/s x 100 ms": 1e9, "10 Gbit/s x 100 ms": 1e10, "100 Gbit/s x 100 ms": 1e11}
+
+
+def _ruled(k: int) -> float:
+    """beta(K) where a loss costs one layer at most."""
+    return min(0.15, 3 / (k + 1))
+
+
+def _lost(k: int, beta: float) -> int:
+    """Layers that a loss costs at the lowest window of layer K."""
+    return k - layer_of(layer_start(k) - int(layer_start(k) * beta))
+
+
+def one_layer(runs: Runs) -> Shown:
+    """Layers that one loss costs at the lowest window of the path's layer; arithmetic."""
+    headings = ["path (1500-byte packets)", "W_K", "K", "beta(K)", "lost, beta(K)", "lost, 0.15"]
+    shown = Shown(tables=[Table(headings, [])])
+    figure, axes = pyplot.subplots(figsize=(8, 3.5), layout="constrained")
+    layers = range(2, 101)
+    for label, beta in (("beta = 0.15", lambda k: 0.15), ("beta = min(0.15, 3/(K+1))", _ruled)):
+        axes.step(list(layers), [_lost(k, beta(k)) for k in layers], where="mid", label=label)
+    for name, rate in PATHS.items():
+        k = layer_of(rate * 0.1 / 8 / 1500)
+        lost = _lost(k, _ruled(k)), _lost(k, 0.15)
+        shown.values[f"{name}: layers lost, beta(K)"] = Value(lost[0], digits=0)
+        shown.values[f"{name}: layers lost, 0.15"] = Value(lost[1], digits=0)
+        shown.tables[0].rows.append(
+            [name, str(layer_start(k)), str(k), f"{_ruled(k):.4f}", *map(str, lost)]
+        )
+        axes.axvline(k, color="grey", lw=0.8, ls=":")
+        axes.text(k + 0.5, 0.05, name, rotation=90, fontsize="small", color="grey")
+    axes.set_xlabel("layer K, at its lowest window")
+    axes.set_ylabel("layers lost to one loss event")
+    axes.set_ylim(bottom=0)
+    axes.grid(alpha=0.3)
+    axes.legend()
+    shown.pictures.append(("layers lost to one loss event, by layer", figure))
+    return shown
+
+
+def ten_gigabit(runs: Runs) -> Shown:
+    """One flow at 10 Gbit/s."""
+    of = runs("ltcp-10g")
+    shown = Shown()
+    shown.values["utilisation"] = over(of, utilisation, unit="%")
+    shown.values["loss"] = over(of, loss, unit="%", digits=5)
     return shown

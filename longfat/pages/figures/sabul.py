@@ -15,8 +15,10 @@ from longfat.pages.shown import (
     Value,
     case,
     cc,
+    extreme,
     goodput,
     group,
+    loss,
     minus,
     over,
     public,
@@ -49,6 +51,10 @@ def fig1(runs: Runs) -> Shown:
             unit="points",
             digits=1,
         )
+        if not name.endswith(("paper", "shallow")):
+            shown.values[f"more than (16), {name}"] = over(
+                of, lambda run: utilisation(run) - 100 * equation16(run), unit="points", digits=1
+            )
     figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
     for name, label in (("1gbit", "sabul"), ("1gbit-paper", "the paper's law")):
         one = found[name][0]
@@ -124,6 +130,19 @@ def fig2(runs: Runs) -> Shown:
     return shown
 
 
+def _worst(of: list[Json]) -> dict[str, Value]:
+    """Of two flows, in whichever run it is worst."""
+    never = 1e9  # seconds: they did not come together
+    return {
+        "Jain of all runs, least": extreme(min, of, lambda run: run["summary"]["jain"], digits=3),
+        "loss of all runs, most": extreme(max, of, loss, unit="%"),
+        "total of all runs, least": extreme(min, of, utilisation, unit="%", digits=1),
+        "together after, most": extreme(
+            max, of, lambda run: float(run["observed"]["convergence_s"] or never), unit="s"
+        ),
+    }
+
+
 def _together(item: tuple[str, object]) -> bool:
     """Sorts those that start together first."""
     return not item[0].endswith("-together")
@@ -136,6 +155,7 @@ def fig3(runs: Runs) -> Shown:
     for name, of in found.items():
         shown.values[f"Jain, {name}"] = over(of, lambda run: run["summary"]["jain"], digits=3)
         shown.values[f"total, {name}"] = over(of, utilisation, unit="%", digits=1)
+    shown.values |= _worst(runs("sabul-fig3"))
     figure, places = pyplot.subplots(2, 4, sharey=True, figsize=(10, 5), layout="constrained")
     figure.delaxes(places[0, -1])  # seven: together, or one after the other
     for place, (name, of) in zip(figure.axes, sorted(found.items(), key=_together), strict=True):
@@ -214,4 +234,65 @@ def fig4(runs: Runs) -> Shown:
     axes.set_title("beside SABUL (left), and four of TCP (right)", fontsize="small")
     axes.grid(alpha=0.3, axis="y")
     shown.pictures.append(("TCP's throughput beside SABUL, and beside TCP", figure))
+    return shown
+
+
+# --- ours
+
+
+def late(runs: Runs) -> Shown:
+    """A flow that comes to the full queue, at several times."""
+    shown = Shown()
+    by = group(runs("sabul-offsets"), lambda run: float(run["scenario"]["flow"][1]["start"]))
+    for start, of in by.items():
+        shown.values[f"Jain, {start:g} s later"] = over(
+            of, lambda run: run["summary"]["jain"], digits=3
+        )
+    shown.values |= _worst(runs("sabul-offsets"))
+    return shown
+
+
+def _queued(run: Json) -> float:
+    """Mean, ms."""
+    return float(run["summary"]["queue_delay_ms"]["mean"])
+
+
+def queue(runs: Runs) -> Shown:
+    """Queue and loss beside Cubic and BBR."""
+    shown = Shown()
+
+    def path(run: Json) -> str:
+        return f"{_rtt(run):g} ms, {run['scenario']['link']['buffer'][0]:g} BDP"
+
+    for where, of in group(runs("sabul-queue"), path).items():
+        by = group(of, cc)
+        lost = {who: over(each, loss, unit="%", digits=4) for who, each in by.items()}
+        delay = {who: over(each, _queued, unit="ms", digits=1) for who, each in by.items()}
+        shown.values |= {f"{where}: loss, {who}": value for who, value in lost.items()}
+        shown.values |= {f"{where}: queue, {who}": value for who, value in delay.items()}
+        if lost["cubic"].ours:
+            shown.values[f"{where}: loss over Cubic's"] = ratio(
+                lost["sabul"], lost["cubic"], digits=0
+            )
+        shown.values[f"{where}: queue over Cubic's"] = ratio(delay["sabul"], delay["cubic"])
+    return shown
+
+
+def tso(runs: Runs) -> Shown:
+    """Short paths with what TCP sends at once there by default."""
+    shown = Shown()
+    for (rtt, who), of in group(runs("sabul-fig2-tso"), lambda run: (_rtt(run), cc(run))).items():
+        shown.values[f"{who}, {rtt:g} ms"] = over(of, utilisation, unit="%", digits=1)
+    return shown
+
+
+def slow(runs: Runs) -> Shown:
+    """Two flows on slow links."""
+    shown = Shown()
+    for (link, who), of in group(runs("sabul-slow"), lambda run: (rate(run), case(run))).items():
+        shown.values[f"{link}, {who}: Jain"] = over(
+            of, lambda run: run["summary"]["jain"], digits=3
+        )
+        shown.values[f"{link}, {who}: loss"] = over(of, loss, unit="%")
+        shown.values[f"{link}, {who}: total"] = over(of, utilisation, unit="%", digits=1)
     return shown

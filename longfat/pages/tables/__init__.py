@@ -8,20 +8,45 @@ module says what makes it.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
+from longfat.pages import catalogue, page, work
 from longfat.pages.data import READ
+
+
+def figure(ident: str) -> Callable[[], str]:
+    """What makes a part that is a figure of the catalogue: its tables and pictures."""
+
+    def make() -> str:
+        (chosen,) = catalogue.choose([ident])
+        one = page.section(chosen, work.profile(work.COMMITTED))
+        parts = [page.table(each) for each in one.tables]
+        parts += [
+            f"![{what}](img/{page.picture_name(one, n)})"
+            for n, (what, _) in enumerate(one.pictures)
+        ]
+        return "\n\n".join(parts)
+
+    return make
+
+
+def picture(ident: str) -> str:
+    """The first picture of a figure of the catalogue, which docs/results.md shows, too."""
+    (chosen,) = catalogue.choose([ident])
+    return f"[![{chosen.number}](img/report-{ident}.svg)](results.md#{ident})"
+
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
 
 
 def renew() -> None:
     """Renew the generated parts of every page."""
-    for page in PAGES:
-        for name, parts in import_module(f"{__name__}.{page}").PARTS.items():
+    for module in PAGES:
+        for name, parts in import_module(f"{__name__}.{module}").PARTS.items():
             path = ROOT / name
             text = path.read_text()
             READ.clear()

@@ -5,18 +5,15 @@ from __future__ import annotations
 
 from statistics import mean
 
-from matplotlib import pyplot
-
 from longfat.pages.data import (
     by_case,
     grouped,
-    interval,
     markdown,
     plus,
-    save,
     sources,
 )
-from longfat.pages.observe.composite import PUBLIC, WINDOW
+from longfat.pages.observe.composite import PUBLIC
+from longfat.pages.tables import picture
 from longfat.run.result import Json
 
 COUNTS = (8, 16, 32, 64)
@@ -111,40 +108,6 @@ def pacing() -> str:
     return markdown(["", "pacing", *(f"N = {n}" for n in counts)], rows)
 
 
-def share() -> str:
-    """Shares of all networks over N."""
-    names = {"10 Mbit/s": "10m", "100 Mbit/s": "100m", "1 Gbit/s": "1g"}
-    figure, axes = pyplot.subplots(figsize=(6, 4), layout="constrained")
-    line = range(1, 81)
-    axes.plot(line, [100 * n / (n + 16) for n in line], color="0.6", lw=1, label="N / (N + 16)")
-    for color, (label, name) in enumerate(names.items()):
-        found = shares(f"composite-share-{name}")
-        for cc, buffer in dict.fromkeys(key[:2] for key in found):
-            points = {n: found[cc, buffer, n] for n in COUNTS if (cc, buffer, n) in found}
-            spread = [interval(_column(runs, "share", 100)) for runs in points.values()]
-            axes.errorbar(
-                list(points),
-                [middle for middle, _ in spread],
-                [half for _, half in spread],
-                color=f"C{color}",
-                marker="s" if buffer == "0.25 BDP" else "o",
-                mfc=f"C{color}" if cc == "reno" else "white",
-                ls="",
-                ms=5,
-                label=f"{label}, {buffer}, {cc}",
-            )
-    axes.set_xscale("log", base=2)
-    axes.set_xticks(COUNTS, [str(n) for n in COUNTS])
-    axes.set_xlim(6, 80)
-    axes.set_ylim(0, 100)
-    axes.set_xlabel("N")
-    axes.set_ylabel("share beside 16 senders, %")
-    axes.legend(fontsize="x-small", loc="lower right")
-    axes.grid(alpha=0.3)
-    save(figure, "composite-share.svg")
-    return "![share over N](img/composite-share.svg)"
-
-
 SMOOTH = {"composite-smooth": "10 Mbit/s", "composite-smooth-100m": "100 Mbit/s"}
 
 
@@ -208,32 +171,6 @@ def smooth_seeds() -> str:
         for which, ours, theirs in seeds()
     ]
     return markdown(["seeds", "composite", "N connections", "ratio"], rows)
-
-
-def smooth() -> str:
-    """Variation of throughput over N."""
-    figure, places = pyplot.subplots(1, 2, figsize=(8, 3.2), sharey=True, layout="constrained")
-    for axes, (name, title) in zip(places, SMOOTH.items(), strict=True):
-        pairs = _pairs(name)
-        lines = {
-            "composite": ([runs for runs, _ in pairs.values()], "variation", "C0o-"),
-            "N connections": ([runs for _, runs in pairs.values()], "variation", "C1s-"),
-            "a Reno beside it": ([r for r, _ in pairs.values()], "variation_beside", "C2^--"),
-        }
-        for label, (columns, what, style) in lines.items():
-            spread = [interval(_column(runs, what)) for runs in columns]
-            values, halves = zip(*spread, strict=True)
-            axes.errorbar(list(pairs), values, halves, fmt=style, ms=4, lw=1, label=label)
-        axes.set_xscale("log", base=2)
-        axes.set_xticks(list(pairs), [str(n) for n in pairs])
-        axes.set_ylim(bottom=0)
-        axes.set_xlabel("N")
-        axes.set_title(title, fontsize="medium")
-        axes.grid(alpha=0.3)
-    places[0].set_ylabel(f"coefficient of variation, {WINDOW:g} s")
-    places[0].legend(fontsize="small")
-    save(figure, "composite-smooth.svg")
-    return "![variation of throughput over N](img/composite-smooth.svg)"
 
 
 def parallel() -> str:
@@ -311,12 +248,11 @@ def apart(ours: list[int], theirs: list[int]) -> float:
 
 
 def one() -> str:
-    """One stream, and Reno, as a table and a picture."""
+    """One stream, and Reno."""
     found = {
         case: [run["observed"]["windows"] for run in runs]
         for case, runs in by_case("composite-one").items()
     }
-    figure, axes = pyplot.subplots(figsize=(8, 3), layout="constrained")
     rows = []
     for case, seeds in found.items():
         windows = [seed["each_second"] for seed in seeds]
@@ -330,15 +266,8 @@ def one() -> str:
                 plus([float(seed["losses"]) for seed in seeds], 1),
             ]
         )
-        axes.plot(windows[0], lw=1, label=case)
-    axes.set_xlabel("measured time, s")
-    axes.set_ylabel("congestion window, packets")
-    axes.set_ylim(bottom=0)
-    axes.legend(loc="lower right", fontsize="small")
-    axes.grid(alpha=0.3)
-    save(figure, "composite-one.svg")
     table = markdown(["", "mean window", "least", "most", "apart, %", "loss events"], rows)
-    return f"{table}\n\n![windows of one stream, and of Reno](img/composite-one.svg)"
+    return f"{table}\n\n{picture('composite-one')}"
 
 
 PARTS = {
@@ -350,11 +279,11 @@ PARTS = {
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
         "pacing": pacing,
-        "share": share,
+        "share": lambda: picture("composite-h1"),
         "smooth-10m": smooth_10m,
         "smooth-100m": smooth_100m,
         "smooth-seeds": smooth_seeds,
-        "smooth": smooth,
+        "smooth": lambda: picture("composite-h2"),
         "parallel": parallel,
         "transfer": transfer,
         "flood": flood,

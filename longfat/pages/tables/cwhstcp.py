@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from statistics import mean
 
-from matplotlib import pyplot
-
 from longfat.pages.data import (
     by_case,
     grouped,
     interval,
     markdown,
     plus,
-    save,
     sources,
 )
 from longfat.pages.observe.cwhstcp import (
@@ -21,6 +18,7 @@ from longfat.pages.observe.cwhstcp import (
     SCALES,
     fast_flows,
 )
+from longfat.pages.tables import picture
 from longfat.run.result import Json
 
 
@@ -117,20 +115,8 @@ def buffers() -> dict[str, list[Json]]:
 
 
 def fig7() -> str:
-    """Fig. 7: Jain's index and the background's share, as a table and a picture."""
+    """Fig. 7: Jain's index and the background's share, and the index over time scales."""
     groups = {"cwhstcp": buffers()["30 ms, rtt=min"], **by_case("cwhstcp-fig7")}
-    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
-    for i, runs in enumerate(groups.values()):
-        fair = interval([run["observed"]["jain"] for run in runs])
-        rest = interval([run["observed"]["background"]["share"] * 100 for run in runs])
-        for place, value in zip(axes, (fair, rest), strict=True):
-            place.bar(i, value[0], 0.7, yerr=value[1], color="C1" if i == 0 else "C0")
-    whats = ("Jain's index of the three flows", "four Reno flows together, %")
-    for place, what in zip(axes, whats, strict=True):
-        place.set_xticks(range(len(groups)), groups, rotation=45)
-        place.set_ylabel(what)
-        place.grid(alpha=0.3, axis="y")
-    save(figure, "cwhstcp-fig7.svg")
     table = _table("", list(groups.items()))
     scales = [
         [
@@ -141,7 +127,7 @@ def fig7() -> str:
         for name, runs in groups.items()
     ]
     over = markdown(["Jain's index over", *(f"{s} s" for s in SCALES), "100 s"], scales)
-    return f"{table}\n\n{over}\n\n![fairness, and what is left for Reno](img/cwhstcp-fig7.svg)"
+    return f"{table}\n\n{over}\n\n{picture('cwhstcp-fig7')}"
 
 
 def buffer() -> str:

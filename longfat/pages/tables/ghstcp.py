@@ -3,18 +3,16 @@
 
 from __future__ import annotations
 
-from matplotlib import pyplot
-
 from longfat.pages.data import (
     grouped,
     interval,
     kept,
     markdown,
     plus,
-    save,
     sources,
 )
 from longfat.pages.observe.ghstcp import FILL_FROM
+from longfat.pages.tables import picture
 from longfat.run.result import Json
 
 
@@ -142,23 +140,17 @@ def gro() -> str:
     return markdown(["", "GRO holds packets for", "growth / a(W)", "utilis. %"], rows)
 
 
-CASES = ("reno", "ghstcp", "hstcp", "parallel")
-
-
-def _fairness(name: str, picture: str) -> str:
-    """Figs. 7 and 8: mean and 95 % interval over the seeds, as a table and a picture."""
+def _fairness(ident: str) -> str:
+    """Figs. 7 and 8: mean and 95 % interval over the seeds, and the figure's picture."""
     groups = grouped(
-        name,
+        ident,
         lambda run: (
             f"{run['scenario']['flow'][1]['socket_buffer'] // 1024} KB",
             str(run["scenario"]["case_name"]),
         ),
     )
     rows = []
-    figure, axes = pyplot.subplots(1, 2, figsize=(8, 3.2), layout="constrained")
     for (size, case), runs in groups.items():
-        used = [run["summary"]["utilisation"] * 100 for run in runs]
-        fair = [run["observed"]["fairness"] for run in runs]
         one = [run["flows"][0]["goodput_bps"] / 1e6 for run in runs]
         two = [sum(f["goodput_bps"] for f in run["flows"][1:]) / 1e6 for run in runs]
         lost = interval([run["summary"]["loss"] * 100 for run in runs])
@@ -166,43 +158,26 @@ def _fairness(name: str, picture: str) -> str:
             [
                 size,
                 case,
-                plus(used, 2),
-                plus(fair, 3),
+                plus([run["summary"]["utilisation"] * 100 for run in runs], 2),
+                plus([run["observed"]["fairness"] for run in runs], 3),
                 plus(one, 1),
                 plus(two, 1),
                 f"{lost[0]:.3g} ± {lost[1]:.2g}",
             ]
         )
-        for place, value in zip(axes, (interval(used), interval(fair)), strict=True):
-            place.bar(
-                CASES.index(case) + (-0.2 if size == "64 KB" else 0.2),
-                value[0],
-                0.4,
-                yerr=value[1],
-                color="C0" if size == "64 KB" else "C1",
-                label=f"Flow-2 with {size}" if case == CASES[0] else None,
-            )
-    for place, what in zip(axes, ("link utilisation, %", "fairness index"), strict=True):
-        place.set_xticks(range(len(CASES)), CASES)
-        place.set_ylabel(what)
-        place.grid(alpha=0.3, axis="y")
-    axes[0].set_ylim(80, 100)
-    axes[1].set_ylim(0.4, 1)
-    axes[0].legend(fontsize="small", loc="lower right")
-    save(figure, picture)
     headings = ["Flow-2's buffers", "Flow-1", "utilis. %", "fairness"]
     headings += ["Flow-1, Mbit/s", "Flow-2, Mbit/s", "loss %"]
-    return f"{markdown(headings, rows)}\n\n![utilisation and fairness](img/{picture})"
+    return f"{markdown(headings, rows)}\n\n{picture(ident)}"
 
 
 def fig7() -> str:
     """Fig. 7."""
-    return _fairness("ghstcp-fig7", "ghstcp-fig7.svg")
+    return _fairness("ghstcp-fig7")
 
 
 def fig8() -> str:
     """Fig. 8."""
-    return _fairness("ghstcp-fig8", "ghstcp-fig8.svg")
+    return _fairness("ghstcp-fig8")
 
 
 PARTS = {

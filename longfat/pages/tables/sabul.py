@@ -5,26 +5,21 @@ from __future__ import annotations
 
 from statistics import mean
 
-from matplotlib import pyplot
-
 from longfat.pages.data import (
     by_case,
     grouped,
-    interval,
-    logarithmic,
     markdown,
     plus,
-    save,
     sources,
 )
 from longfat.pages.observe.sabul import (
     PUBLIC,
-    WINDOW,
     equation15,
     equation16,
     link_interval,
     step,
 )
+from longfat.pages.tables import picture
 from longfat.run.result import Json
 
 
@@ -55,10 +50,9 @@ def _rate(run: Json) -> str:
 
 
 def fig1() -> str:
-    """Fig. 1: interval and rate over time; mean throughput against (15), (16) and (17)."""
+    """Fig. 1: mean throughput against (15), (16) and (17)."""
     found = by_case("sabul-fig1")
     rows = []
-    figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(8, 4.5), layout="constrained")
     for case, runs in found.items():
         rho = mean(run["observed"]["rho"] for run in runs)
         one = runs[0]
@@ -78,20 +72,6 @@ def fig1() -> str:
                 plus([run["observed"]["answers"] for run in runs], 1),
             ]
         )
-        if case in ("1gbit", "1gbit-paper"):
-            shown = one["observed"]["interval_us"]
-            times = [i / 10 for i in range(len(shown))]
-            label = "paper" if case.endswith("paper") else "sabul"
-            axes[0].plot(times, shown, lw=1, label=label)
-            size = one["scenario"]["link"]["mtu"] * 8
-            axes[1].plot(times, [size / us if us else None for us in shown], lw=1, label=label)
-    axes[0].set_ylabel("interval, us")
-    axes[1].set_ylabel("rate, Mbit/s")
-    axes[1].set_xlabel("measured time, s")
-    axes[0].legend(fontsize="small")
-    for place in axes:
-        place.grid(alpha=0.3)
-    save(figure, "sabul-fig1.svg")
     headings = [
         "link",
         "delta, us",
@@ -103,8 +83,7 @@ def fig1() -> str:
         "loss",
         "answers in a minute",
     ]
-    picture = "![interval and rate of one flow at 1 Gbit/s](img/sabul-fig1.svg)"
-    return f"{markdown(headings, rows)}\n\n{picture}"
+    return f"{markdown(headings, rows)}\n\n{picture('sabul-fig1')}"
 
 
 FIG2 = {"622 Mbit/s": "sabul-fig2-oc12", "1 Gbit/s": "sabul-fig2-1g"}
@@ -117,10 +96,9 @@ def by_rtt(name: str) -> dict[tuple[str, float], list[Json]]:
 
 
 def fig2() -> str:
-    """Fig. 2: utilisation by RTT, as a table and a picture."""
-    figure, axes = pyplot.subplots(1, 2, sharey=True, figsize=(8, 3.2), layout="constrained")
+    """Fig. 2: utilisation by RTT."""
     tables = []
-    for place, (title, name) in zip(axes, FIG2.items(), strict=True):
+    for title, name in FIG2.items():
         found = by_rtt(name)
         rtts = [rtt for case, rtt in found if case == "sabul"]
         rows = [
@@ -135,24 +113,7 @@ def fig2() -> str:
         headings = [title, *(f"{case}, %" for case in WHO), *(f"{case}: loss" for case in WHO)]
         spread = f"SABUL's spread over the RTTs: {max(means) - min(means):.1f} points."
         tables.append(f"{markdown(headings, rows)}\n\n{spread}")
-        for case in WHO:
-            spreads = [interval(_column(found[case, rtt], "utilisation", 100)) for rtt in rtts]
-            place.errorbar(
-                rtts,
-                [middle for middle, _ in spreads],
-                [half for _, half in spreads],
-                marker="o",
-                ms=4,
-                label=case,
-            )
-        logarithmic(place)
-        place.set_xlabel(f"RTT, ms; {title}")
-        place.set_ylim(0, 105)
-        place.grid(alpha=0.3)
-    axes[0].set_ylabel("utilisation, %")
-    axes[0].legend(fontsize="small")
-    save(figure, "sabul-fig2.svg")
-    return "\n\n".join([*tables, "![utilisation by RTT](img/sabul-fig2.svg)"])
+    return "\n\n".join([*tables, picture("sabul-fig2")])
 
 
 def tso() -> str:
@@ -186,26 +147,14 @@ TOGETHER = ["shares, %", "Jain", "least", "together after, s", "total, %", "loss
 
 
 def fig3() -> str:
-    """Fig. 3: two flows, as a table and a picture."""
+    """Fig. 3: two flows."""
     found = by_case("sabul-fig3")
     rows = []
-    figure, axes = pyplot.subplots(1, 3, sharey=True, figsize=(9, 3), layout="constrained")
-    places = dict(zip(("10-10", "10-100", "100-10"), axes, strict=True))
     for case, runs in found.items():
         start = "together" if case.endswith("together") else "10 s later"
         rows.append([_rtt(runs[0]), start, *_together(runs)])
-        if place := places.get(case):
-            for flow, mbps in zip(runs[0]["flows"], runs[0]["observed"]["mbps"], strict=True):
-                times = [(i + 0.5) * WINDOW for i in range(len(mbps))]
-                place.plot(times, mbps, lw=1, label=f"{flow['base_rtt_ms']:g} ms")
-            place.set_xlabel("s")
-            place.legend(fontsize="small")
-            place.grid(alpha=0.3)
-    axes[0].set_ylabel("goodput, Mbit/s")
-    axes[0].set_ylim(bottom=0)
-    save(figure, "sabul-fig3.svg")
     table = markdown(["RTTs, ms", "second starts", *TOGETHER], rows)
-    return f"{table}\n\n![two flows](img/sabul-fig3.svg)"
+    return f"{table}\n\n{picture('sabul-fig3')}"
 
 
 def offsets() -> str:
