@@ -55,7 +55,7 @@ check: ## All tests (installs what they need); SUITE="name ..." for some of them
 results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck use security performance speed stress"
 	@scripts/results.sh $(PAGE)
 
-report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (about 20 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
+report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds

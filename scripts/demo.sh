@@ -7,9 +7,10 @@ out=$1
 lab=$(dirname "$0")/longfat
 scenario=$(dirname "$0")/../tests/scenarios/demo.toml
 
-"$lab" run "$scenario" -o "$out"
-set -- "$out"/demo-reno-s1.json "$out"/demo-cubic-s1.json "$out"/demo-hstcp-s1.json \
-	"$out"/demo-ghstcp-s1.json "$out"/demo-ltcp-s1.json
+runs=$out/runs
+"$lab" run --no-force "$scenario" -o "$runs"
+set -- "$runs"/demo-reno-s1.json "$runs"/demo-cubic-s1.json "$runs"/demo-hstcp-s1.json \
+	"$runs"/demo-ghstcp-s1.json "$runs"/demo-ltcp-s1.json
 "$lab" table "$@"
 "$lab" plot "$@" -o "$out"
 "$lab" page "$@" -o "$out/demo.html" --title "longfat demo"

@@ -31,11 +31,11 @@ if [ "$profile" = committed ]; then
 fi
 scripts/deps.sh
 out=$("$lab" python -m longfat.pages where --profile "$profile")
-mkdir -p "$out"
-# One report at a time in a directory.
-exec 9>"$out/.lock"
+mkdir -p "$out" out/runs
+# One report at a time: all profiles share their runs.
+exec 9>out/runs/.lock
 flock -n 9 || {
-	echo "report: another one is running in $out" >&2
+	echo "report: another one is running in $PWD" >&2
 	exit 1
 }
 

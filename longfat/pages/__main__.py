@@ -47,10 +47,9 @@ def _arguments(words: list[str]) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
-def _status(found: list[page.Section], how: work.Profile) -> int:
-    """1 if something of whole runs failed or cannot be judged, and say what.  Of a first look,
-    too short for much, only its runs' own failures count, which the workflow tells."""
-    failed = [one for one in found if one.verdict is Verdict.FAILED] if how.length == 1 else []
+def _status(found: list[page.Section]) -> int:
+    """1 if something failed or cannot be judged, and say what."""
+    failed = [one for one in found if one.verdict is Verdict.FAILED]
     for one in failed:
         print(f"report: {one.figure.id}: {' '.join(one.reasons)}", file=sys.stderr)
     return 1 if failed else 0
@@ -92,7 +91,9 @@ def main(words: list[str]) -> int:
             work.clear(runs, jobs, how)
             if given.out:
                 given.out.parent.mkdir(parents=True, exist_ok=True)
-                given.out.write_text(json.dumps({"runs": runs}, indent=1) + "\n")
+                given.out.write_text(
+                    json.dumps({"where": str(how.runs), "runs": runs}, indent=1) + "\n"
+                )
         elif given.step == "run":
             with terminable():
                 for name in given.names:
@@ -121,7 +122,7 @@ def main(words: list[str]) -> int:
                 ids = [one.figure.id for one in found if one.verdict is verdict]
                 print(f"{verdict}: {', '.join(ids)}")
             print(out)
-            return _status(found, how)
+            return _status(found)
         elif given.step == "confirm":
             with terminable():
                 others = work.confirm(figures, how, workers=given.cores, timeout=given.timeout)
@@ -143,7 +144,7 @@ def main(words: list[str]) -> int:
                 path.write_text(text)
             tables.renew()
             print(ROOT / "docs/results.md")
-            return _status(found, how)
+            return _status(found)
     except LabError as error:
         print(f"report: {error}", file=sys.stderr)
         return 1

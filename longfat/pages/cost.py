@@ -56,7 +56,8 @@ def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
     COSTS.write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n")
 
 
-def _length(seconds: float) -> str:
+def length(seconds: float) -> str:
+    """A time in words."""
     if seconds >= 5400:
         return f"{seconds / 3600:.1f} h"
     return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
@@ -68,8 +69,8 @@ def total(entries: list[Json], cores: int) -> str:
     seconds = sum(entry["cpu_s"] for entry in left)
     wall = max([seconds / cores, *(entry["cpu_s"] for entry in left)])
     return (
-        f"{len(left)} of {len(entries)} runs are left to do: about {_length(seconds)} of CPU "
-        f"time, {_length(wall)} on {cores} core{'s' if cores > 1 else ''}"
+        f"{len(left)} of {len(entries)} runs are left to do: about {length(seconds)} of CPU "
+        f"time, {length(wall)} on {cores} core{'s' if cores > 1 else ''}"
     )
 
 
@@ -80,4 +81,4 @@ def beside(left: list[tuple[str, Scenario]]) -> str:
         for where, one in left
     )
     names = ", ".join(dict.fromkeys(where for where, _ in left))
-    return f"and {len(left)} on other backends ({names}), one after the other: {_length(seconds)}"
+    return f"and {len(left)} on other backends ({names}), one after the other: {length(seconds)}"

@@ -174,6 +174,8 @@ def _merge(states: list[State]) -> State:
 
 def section(figure: Figure, how: work.Profile) -> Section:
     """What is there of a figure, drawn and judged."""
+    if not how.has(figure):
+        return Section(figure, Verdict.WHOLE, [work.whole(figure)])
     states: dict[bool, list[State]] = {False: [], True: []}
     lines: dict[str, list[Json]] = {}
     peer_runs = _peer_runs(figure, how)
@@ -207,16 +209,14 @@ def section(figure: Figure, how: work.Profile) -> Section:
         module = import_module(f"longfat.pages.figures.{figure.paper}")
         shown = getattr(module, figure.draw)(lambda name: lines.get(name, []))
         out.judged = [
-            judge(criterion, shown.values, short=how.length != 1) for criterion in figure.criterion
+            judge(criterion, shown.values, part=how.figures is not None)
+            for criterion in figure.criterion
         ]
         out.peers = _peer_table(figure, shown, every, peer_runs)
     except Exception as error:
         # The others are to be shown all the same.
         pyplot.close("all")
-        if how.length == 1:
-            out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
-        else:
-            out.verdict, out.reasons = Verdict.OPEN, [f"its runs are too short for it ({error!r})"]
+        out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
         out.judged = []
         out.peers = _peer_table(figure, None, every, peer_runs)
         return out

@@ -25,6 +25,7 @@ class Verdict(StrEnum):
     FAILED = "failed"
     STALE = "stale"
     MISSING = "missing"
+    WHOLE = "needs its whole runs"  # of a figure that a first look leaves out
 
 
 @dataclass
@@ -147,20 +148,22 @@ def _ordered(chosen: list[tuple[str, Value]], by: float) -> Judgement:
     return Judgement(holds(0), "; ".join(f"{n} {v.text}" for n, v in chosen), holds(-1), holds(1))
 
 
-def judge(criterion: Criterion, values: Mapping[str, Value], *, short: bool = False) -> Judged:
+def judge(criterion: Criterion, values: Mapping[str, Value], *, part: bool = False) -> Judged:
     """Whether a criterion holds of these numbers; ValueError if it names one that is not there,
-    or is none.  `short` runs need not show all that there is."""
+    or is none.  Of a `part` of a figure's runs those are judged that are there."""
     patterns = criterion.order or criterion.of
-    there = all(any(fnmatchcase(name, pattern) for name in values) for pattern in patterns)
-    if criterion.peers and not there:
+    there = [pattern for pattern in patterns if any(fnmatchcase(name, pattern) for name in values)]
+    if criterion.peers and there != patterns:
         return Judged(criterion, None, "not all of the kernel's own runs are there")
-    if short and not there:
-        return Judged(criterion, None, "the runs are too short for it")
+    if part and len(there) < (2 if criterion.order else 1):
+        return Judged(criterion, None, "it needs the whole: make report")
+    if part:
+        patterns = there
     found: dict[str, Value] = {}
     for pattern in patterns:
         found |= _named(pattern, values)
     if criterion.order:
-        made = _ordered([(name, found[name]) for name in criterion.order], criterion.by)
+        made = _ordered([(name, found[name]) for name in patterns], criterion.by)
     elif criterion.within is not None:
         made = _within(found, criterion.within)
     else:

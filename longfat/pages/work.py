@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The runs behind the figures: which there are to be, one of them, and what came of them.
 
-A run is a scenario and a seed, and one file, RUNS/<scenario>-s<seed>.json, or a .error beside
+A run is a scenario and a seed, and one file, out/runs/<scenario>-s<seed>.json, or a .error beside
 it with what it said.  What is kept of all runs of a scenario file is one file of summaries, with
 what the module of the page observes in them; a run that failed is a line in it too.
 """
@@ -14,6 +14,7 @@ import shutil
 import sys
 import tomllib
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from functools import cache as once
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +24,7 @@ from rich.console import Console
 
 from longfat.build import kernel, modules
 from longfat.build.modules import ROOT
-from longfat.core import process, units
+from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.pages import cost
 from longfat.pages.catalogue import PEERS, Figure
@@ -42,8 +43,8 @@ class Profile:
     """How much of everything is run: profiles/NAME/runs.toml."""
 
     name: str
-    length: float = 1.0  # of each run, of what its file says
-    least: float = 0.0  # ... but so many seconds
+    # Figure -> how its runs are named; others are not run.  None: all figures, all runs.
+    figures: dict[str, list[str]] | None = None
     seeds: int = 0  # at most; 0: all
     peer_seeds: int = 0  # ... of the kernel's own, if not as many
     peers: tuple[str, ...] = PEERS
@@ -52,8 +53,22 @@ class Profile:
 
     @property
     def out(self) -> Path:
-        """Where its runs and its report are."""
+        """Where its report is."""
         return ROOT / "out/report" / (self.runs_of or self.name)
+
+    @property
+    def runs(self) -> Path:
+        """Where runs are, of all profiles: one that two want is made once."""
+        return ROOT / "out/runs"
+
+    def has(self, figure: Figure) -> bool:
+        """Whether a figure is run."""
+        return self.figures is None or figure.id in self.figures
+
+    def wants(self, figure: Figure, one: Scenario) -> bool:
+        """Whether a figure is run with this scenario."""
+        patterns = ["*"] if self.figures is None else self.figures.get(figure.id, [])
+        return any(fnmatchcase(one.name, pattern) for pattern in patterns)
 
     @property
     def fewer_seeds(self) -> bool:
@@ -75,33 +90,9 @@ def profile(name: str) -> Profile:
         valid = sorted(one.parent.name for one in PROFILES.glob("*/runs.toml"))
         raise LabError(f"no profile {name!r}; valid: {', '.join([*valid, COMMITTED])}")
     data: dict[str, Any] = tomllib.loads(path.read_text())
-    data["least"] = units.seconds(data.get("least", "0s"))
     if "peers" in data:
         data["peers"] = tuple(data["peers"])
     return Profile(name, **data)
-
-
-def shorten(one: Scenario, how: Profile) -> Scenario:
-    """A scenario with all of its times, and what is to be transferred, cut to the same part."""
-    new = min(one.duration, max(one.duration * how.length, how.least))
-    part = new / one.duration
-    if part == 1:
-        return one
-
-    def cut(seconds: float | None) -> float | None:
-        return None if seconds is None else round(seconds * part, 6)
-
-    def traffic(entry: Any) -> Any:
-        times = ("start", "duration", "on", "off", "jitter")
-        update = {key: cut(getattr(entry, key)) for key in times if hasattr(entry, key)}
-        if getattr(entry, "bytes", None):
-            update["bytes"] = max(1, round(entry.bytes * part))
-        return entry.model_copy(update=update)
-
-    lists = {
-        key: [traffic(entry) for entry in getattr(one, key)] for key in ("flow", "udp", "short")
-    }
-    return one.model_copy(update={"duration": new, "warmup": cut(one.warmup), **lists})
 
 
 @once
@@ -122,11 +113,14 @@ def expected(figure: Figure, how: Profile, *, peers: bool) -> dict[str, list[tup
         wanted = _load(name)
         if peers:
             wanted = tuple(one for one in wanted if peer_of(one) in how.peers)
-        found[name] = [
-            (shorten(one, how), seed)
+        runs = [
+            (one, seed)
             for one in wanted
+            if how.wants(figure, one)
             for seed in one.seeds[: seeds or len(one.seeds)]
         ]
+        if runs:
+            found[name] = runs
     return found
 
 
@@ -134,7 +128,10 @@ def wanted(figures: list[Figure], how: Profile) -> dict[str, list[tuple[Scenario
     """Scenario file -> runs, of all of these figures."""
     found: dict[str, list[tuple[Scenario, int]]] = {}
     for figure in figures:
-        found |= expected(figure, how, peers=False) | expected(figure, how, peers=True)
+        for peers in (False, True):
+            for file, runs in expected(figure, how, peers=peers).items():
+                there = found.setdefault(file, [])
+                there += [run for run in runs if run not in there]
     return found
 
 
@@ -143,9 +140,16 @@ def run_name(one: Scenario, seed: int) -> str:
     return f"{one.name}-s{seed}"
 
 
+def whole(figure: Figure) -> str:
+    """What a figure costs that a first look leaves out, in words."""
+    runs = expected(figure, Profile("full"), peers=False)
+    seconds = sum(cost.estimate(one, file) for file, of in runs.items() for one, _ in of)
+    return f"{cost.length(seconds)} of CPU time: make report FIGURE={figure.id}"
+
+
 def path_of(how: Profile, one: Scenario, seed: int, suffix: str = "") -> Path:
     """The file of a run; with its figure's suffix of the one on the backend beside."""
-    return how.out / "runs" / f"{run_name(one, seed)}{suffix}.json"
+    return how.runs / f"{run_name(one, seed)}{suffix}.json"
 
 
 def sources(one: Scenario) -> dict[str, str]:
@@ -301,7 +305,7 @@ def plan(figures: list[Figure], how: Profile, *, again: bool = False) -> list[Js
 
 def clear(runs: list[Json], beside: list[tuple[str, runner.Job]], how: Profile) -> None:
     """Remove the results of those that are to be made, so that they are."""
-    names = [how.out / "runs" / f"{entry['name']}.json" for entry in runs if not entry["done"]]
+    names = [how.runs / f"{entry['name']}.json" for entry in runs if not entry["done"]]
     for path in [*names, *(job.path for _, job in beside)]:
         path.unlink(missing_ok=True)
 
@@ -342,9 +346,12 @@ def files(
         for file, runs in (
             expected(figure, how, peers=False) | expected(figure, how, peers=True)
         ).items():
-            found[file] = (figure.paper, "", runs)
-            if figure.beside:
-                found[file + figure.suffix] = (figure.paper, figure.suffix, runs)
+            suffixes = ["", figure.suffix] if figure.beside else [""]
+            for suffix in suffixes:
+                # Two figures may want different runs of a file; who observes is its first.
+                paper, _, there = found.get(file + suffix, (figure.paper, suffix, []))
+                new = [run for run in runs if run not in there]
+                found[file + suffix] = (paper, suffix, [*there, *new])
     return found
 
 
@@ -360,8 +367,10 @@ def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[
     """Put what there is beside what docs/results has, where that makes it complete or, if
     `partial`, in any case, and what each scenario file cost; the names of the scenario files that
     are not complete."""
-    if how.length != 1 or how.seeds or how.peers != PEERS:
-        raise LabError(f"docs/results holds whole runs; the profile {how.name} has none")
+    if how.figures is not None:
+        raise LabError(
+            f"docs/results holds whole figures; the profile {how.name} has parts of them"
+        )
     left, all_runs = [], files(figures, profile(COMMITTED))
     for file, (_, _, runs) in files(figures, how).items():
         lines = merged(read(RESULTS, file), read(how.results, file), all_runs[file][2])
@@ -371,7 +380,7 @@ def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[
         if not complete:
             left.append(file)
     cost.keep(
-        how.out / "runs",
+        how.runs,
         {f: [(run_name(*r), r[0]) for r in runs] for f, runs in wanted(figures, how).items()},
     )
     return left
@@ -474,7 +483,7 @@ def confirm(figures: list[Figure], how: Profile, *, workers: int, timeout: float
     stale = _stale(figures)
     for of in stale.values():
         for _, job, _ in of:
-            job.path = how.out / "runs" / job.path
+            job.path = how.runs / job.path
     jobs = [job for of in stale.values() for _, job, _ in of]
     todo = [job for job in jobs if not is_made(job.path, job.scenario)]
     if todo:

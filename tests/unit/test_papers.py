@@ -10,6 +10,8 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
+from fnmatch import fnmatchcase
 from html.parser import HTMLParser
 from importlib import import_module
 from math import hypot
@@ -302,8 +304,11 @@ def test_by_the_means_alone(
 def test_runs_that_are_too_short_for_a_number() -> None:
     """A first look leaves it open; whole runs must have it."""
     criterion = Criterion(says="so", of=["b"], least=1.0)
-    assert judge(criterion, {"a": Value(1)}, short=True).holds is None
-    assert judge(criterion, {"b": Value(1)}, short=True).holds
+    assert judge(criterion, {"a": Value(1)}, part=True).holds is None
+    assert judge(criterion, {"b": Value(1)}, part=True).holds
+    order = Criterion(says="so", order=["a", "b", "c"])
+    assert judge(order, {"a": Value(2), "c": Value(1)}, part=True).holds
+    assert judge(order, {"a": Value(2)}, part=True).holds is None
     with pytest.raises(ValueError, match="no number is named"):
         judge(criterion, {"a": Value(1)})
 
@@ -487,7 +492,7 @@ def test_keep_takes_what_makes_a_file_complete(
 def test_a_run_that_failed_is_kept_as_failed(alone: work.Profile) -> None:
     """Though an older result of it may be there."""
     figures = catalogue.choose(["crosscheck"])
-    runs = alone.out / "runs"
+    runs = alone.runs
     runs.mkdir(parents=True)
     (runs / "crosscheck-reno-s1.json").write_text("{}")
     (runs / "crosscheck-reno-s1.error").write_text("the kernel complained\n")
@@ -562,7 +567,7 @@ def test_a_figure_that_cannot_be_drawn_has_failed(
     assert not first.numbers and not first.tables and not first.pictures and not first.judged
     assert second.verdict is Verdict.DIFFERENT
     assert "cannot be judged" in page.html([first, second], how)
-    assert main._status([first, second], how) == 1 and main._status([second], how) == 0
+    assert main._status([first, second]) == 1 and main._status([second], how) == 0
     assert "report: ltcp-fig2: cannot be judged" in capsys.readouterr().err
 
 
@@ -598,7 +603,7 @@ def test_again_makes_what_is_there(
     paths[0].parent.mkdir(parents=True)
     for path in paths:
         path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1}))
-    other = alone.out / "runs/ltcp-fig6-ltcp-s1.json"
+    other = alone.runs / "ltcp-fig6-ltcp-s1.json"
     other.write_text("{}")
     monkeypatch.setattr(work, "profile", lambda name: alone)
     plan = ["plan", "--again", "crosscheck"]
@@ -641,7 +646,7 @@ def test_beside_one_failure_does_not_stop_the_others(
     left = work.left_beside(figures, alone)
     assert work.beside(left, timeout=1) == [f"{name}: no kernel" for name in bad]
     assert made == ["crosscheck-reno-s1-vm", *bad]
-    errors = sorted(path.stem for path in (alone.out / "runs").glob("*.error"))
+    errors = sorted(path.stem for path in alone.runs.glob("*.error"))
     assert errors == sorted(bad)
     work.gather(figures, alone)
     assert [line.get("failed") for line in work.read(alone.results, "crosscheck-vm")][1:] == [
@@ -869,40 +874,48 @@ def test_all_seeds_of_what_is_cheap_are_made_again(monkeypatch: pytest.MonkeyPat
 
 
 def test_only_whole_runs_are_kept() -> None:
-    with pytest.raises(LabError, match="the profile quick has none"):
+    with pytest.raises(LabError, match="the profile quick has parts of them"):
         work.keep([], work.profile("quick"))
 
 
 # --- profiles
 
 
-def test_shorter_runs() -> None:
-    """All times, to the same part; a run is not shorter than the least."""
-    (one,) = scenario.load(ROOT / "tests/scenarios/ltcp-fig14.toml")
-    quick = work.profile("quick")
-    short = work.shorten(one, quick)
-    assert (short.duration, short.udp[0].start, short.udp[0].on) == (30, 7.5, 7.5)
-    crosscheck, _ = one_run()
-    assert work.shorten(crosscheck, quick).duration == 15
-    assert work.shorten(crosscheck, quick).warmup == pytest.approx(0.5)
-    seconds = crosscheck.model_copy(update={"duration": 60.0})
-    assert work.shorten(seconds, quick).duration == 8
-    assert work.shorten(seconds, quick).warmup == pytest.approx(4 / 3, abs=1e-6)
-    assert work.shorten(crosscheck, work.profile("full")) is crosscheck
-
-
-def test_a_transfer_is_shortened_in_bytes() -> None:
-    path = ROOT / "tests/scenarios/composite-transfer.toml"
-    one = scenario.load(path)[0]
-    short = work.shorten(one, work.profile("quick"))
-    assert short.flow[0].bytes and one.flow[0].bytes
-    assert short.flow[0].bytes / one.flow[0].bytes == pytest.approx(short.duration / one.duration)
-
-
-def test_quick_is_within_twenty_minutes_on_two_cores() -> None:
-    """With two to spare for what is not a run."""
+def test_quick_is_within_ten_minutes_on_two_cores() -> None:
     runs = work.plan(FIGURES, work.profile("quick"))
-    assert sum(run["cpu_s"] for run in runs) / 2 <= 18 * 60
+    assert sum(run["cpu_s"] for run in runs) / 2 <= 10 * 60
+
+
+QUICK = work.profile("quick")
+
+
+def test_quick_is_of_whole_runs_of_figures_that_there_are() -> None:
+    """Those of the full report: nothing is run that it would not run, nor twice."""
+    assert QUICK.figures and set(QUICK.figures) <= set(IDS)
+    whole = work.wanted(FIGURES, work.profile("full"))
+    for figure in FIGURES:
+        wanted = work.wanted([figure], QUICK)
+        for file, runs in wanted.items():
+            assert [run for run in runs if run not in whole[file]] == []
+        for pattern in QUICK.figures.get(figure.id, []):
+            names = [one.name for runs in wanted.values() for one, _ in runs]
+            assert any(fnmatchcase(name, pattern) for name in names), pattern
+    assert QUICK.runs == work.profile("full").runs
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=IDS)
+def test_a_first_look_does_not_contradict_the_whole(
+    figure: Figure, committed: list[page.Section]
+) -> None:
+    """By the committed results of its runs alone: its verdict is that of all of them, or that it
+    needs the whole."""
+    seen = page.section(figure, replace(QUICK, name=work.COMMITTED))
+    whole = next(one for one in committed if one.figure is figure)
+    if figure.id in (QUICK.figures or {}):
+        assert seen.verdict is whole.verdict, seen.reasons
+    else:
+        assert seen.verdict is Verdict.WHOLE
+        assert f"make report FIGURE={figure.id}" in seen.reasons[0]
 
 
 def test_a_figure_has_a_picture(committed: list[page.Section]) -> None:
@@ -1218,8 +1231,7 @@ def test_a_result_that_cannot_be_read(alone: work.Profile, text: str) -> None:
     assert line["failed"].startswith("nothing to be observed: ")
     section = page.section(figures[0], alone)
     assert section.verdict is Verdict.FAILED
-    assert main._status([section], alone) == 1
-    assert main._status([section], work.profile("quick")) == 0
+    assert main._status([section]) == 1
 
 
 @pytest.mark.parametrize("error", [StopIteration(), TypeError("x"), LabError("x")])

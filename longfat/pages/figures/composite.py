@@ -93,6 +93,8 @@ def smooth(runs: Runs) -> Shown:
         # One row's five seeds did not decide it; it has more.
         more = runs("composite-smooth-seeds") if name == "composite-smooth-100m" else []
         cases = group([*runs(name), *more], case)
+        if not cases:
+            continue
         counts = [int(c.split("-")[1]) for c in cases if c.startswith("composite-")]
         link = rate(next(iter(cases.values()))[0])
         for n in counts:
