@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -310,6 +311,24 @@ def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
     assert out["scenario"]["link"]["aqm"] == "red"
     assert out["log"] == ["eth0: up"]
     assert out["modules"] == {"foo": "as built"}
+
+
+def test_the_page_has_every_field(one: One, finished: Run) -> None:
+    """docs/lab.md, by name; what is within a list under the list's name."""
+    page = (Path(__file__).parents[2] / "docs/lab.md").read_text()
+    shown = set(re.findall(r"`([\w.\[\]]+)`", page.partition("## Result files")[2]))
+    scenario = one(
+        link="loss = 0.1",
+        rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\n'
+        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
+    )
+    out = made(scenario, finished(flow(0), queue(0), "l 0 0 0 0 0 0 0", accelerator="kvm"))
+    fields = {*out, *out["summary"], *out["flows"][0], *out["flows"][0]["connections"][0]}
+    for name in ("udp", "short"):
+        fields |= {f"{name}[].{key}" for key in out[name][0]}
+    for name in ("queue", "impaired_hop"):
+        fields |= {f"{name}.{key}" for key in out[name]}
+    assert fields <= shown
 
 
 def test_nothing_of_the_machine_is_in_it(one: One, finished: Run, tmp_path: Path) -> None:

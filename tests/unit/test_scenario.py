@@ -3,10 +3,13 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 
 import pytest
 from conftest import One, Toml
+from pydantic import BaseModel
 
 from longfat.core.errors import LabError
 from longfat.run import scenario
@@ -295,3 +298,46 @@ def test_ours_are_valid(path: Path) -> None:
     found = scenario.load(path)
     assert found
     assert all(s.name.startswith(path.stem) for s in found)
+
+
+# --- docs/lab.md
+
+PAGE = (ROOT / "docs/lab.md").read_text()
+# The scenario that it begins with, and its entries of the other kinds of traffic.
+TWO = re.findall(r"```toml\n(.*?)```", PAGE, re.S)[0]
+MORE = {
+    kind: re.findall(rf"^    (\[\[{kind}\]\](?:\n    .+)+)", PAGE, re.M)[0].replace("\n    ", "\n")
+    for kind in ("udp", "short")
+}
+# Its rows of keys: the keys, an example.
+ROWS = [
+    (re.findall(r"`(.+?)`", keys), example)
+    for keys, example in re.findall(r"^\| (`[^|]+`) \| `([^|]+)` \|[^|]+\|[^|]+\|$", PAGE, re.M)
+]
+
+
+def test_the_page_has_every_key() -> None:
+    tables: dict[str, type[BaseModel]] = {
+        "link": scenario.Link,
+        "host": scenario.Host,
+        "flow": scenario.Flow,
+        "udp": scenario.Udp,
+        "short": scenario.Short,
+    }
+    keys = set(scenario.Scenario.model_fields) - {*tables, "module", "name", "case_name"}
+    keys |= {f"{name}.{key}" for name, table in tables.items() for key in table.model_fields}
+    assert {key for row, _ in ROWS for key in row} == keys - {"short.on", "short.off"}
+
+
+@pytest.mark.parametrize(("keys", "example"), ROWS, ids=[row[0] for row, _ in ROWS])
+def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
+    """Put into the scenario that the page begins with."""
+    table, _, _ = keys[0].rpartition(".")
+    data = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
+    if keys == ["link.ecn"]:
+        data["link"]["aqm"] = "red"
+    where = data.setdefault(table, {}) if table else data
+    for key in keys:
+        value = tomllib.loads(f"value = {example}")["value"]
+        (where[0] if isinstance(where, list) else where)[key.rpartition(".")[2]] = value
+    scenario.Scenario.model_validate(data)
