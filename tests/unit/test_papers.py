@@ -33,6 +33,7 @@ from longfat.pages.figures import ltcp
 from longfat.pages.observe import crosscheck
 from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
+from longfat.pages.tables import readme
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
 from longfat.run import backends, result, runner, scenario
 
@@ -1103,6 +1104,15 @@ def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> No
     # TeX on an axis is not read: figures.logarithmic.
     assert not [name for name in pictures if "$" in (ROOT / "docs/img" / name).read_text()]
     assert pictures == {path.name for path in made if path.suffix == ".svg"}
+
+
+def test_the_readme_counts_as_the_page_does(committed: list[page.Section]) -> None:
+    verdicts = [one.verdict for one in committed]
+    good = verdicts.count(Verdict.REPRODUCED) + verdicts.count(Verdict.DIFFERENT)
+    of = good + verdicts.count(Verdict.NOT) + verdicts.count(Verdict.OPEN)
+    assert f"**{good} of {of} figures" in readme.headline()
+    for made in (readme.headline(), readme.beside()):
+        assert f"\n{made}\n" in (ROOT / "README.md").read_text()
 
 
 def test_cells_do_not_break_a_table() -> None:

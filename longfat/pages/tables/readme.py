@@ -3,7 +3,13 @@
 
 from __future__ import annotations
 
-from longfat.pages.data import RESULTS, markdown
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from longfat.pages.data import DOCS, RESULTS, markdown
+from longfat.pages.tables import performance, use
+from longfat.pages.verdict import Verdict
 from longfat.run import result
 from longfat.show import report
 
@@ -17,4 +23,54 @@ def demo() -> str:
     return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
-PARTS = {"README.md": {"demo": demo}}
+def headline() -> str:
+    """How many of the papers' figures are reproduced, by the table of docs/results.md."""
+    rows = re.findall(r"^\| \[.*\| ([^|]*) \|$", (DOCS / "results.md").read_text(), re.M)
+    count = Counter(map(Verdict, rows))
+    stated, whole = count[Verdict.DIFFERENT], count[Verdict.REPRODUCED]
+    figures = whole + stated + count[Verdict.NOT] + count[Verdict.OPEN]
+    return (
+        f"**{whole + stated} of {figures} figures and tables of the papers are reproduced**, "
+        f"{stated} of them with a stated difference. Not reproduced: {count[Verdict.NOT]}; "
+        f"not decided: {count[Verdict.OPEN]}."
+    )
+
+
+def _an_ack() -> Iterator[tuple[str, float]]:
+    """Instructions for one in congestion avoidance, window 1000, two packets."""
+    for cc, counts in performance.costs()["instructions"].items():
+        yield cc, counts["avoidance 1000 2"]
+
+
+# Where it is, what is compared -> ours, values, which is best, digits.
+Values = Callable[[], Iterator[tuple[str, float]]]
+Best = Callable[[list[float]], float]
+COMPARED: tuple[tuple[str, str, str, Values, Best, int], ...] = (
+    ("results.md#ltcp-fig10", "random loss 1e-5, Mbit/s of 962", "ltcp", use.random_loss, max, 0),
+    ("results.md#ghstcp-fig7", "fairness to two Reno, 1 is fair", "ghstcp", use.two_reno, max, 3),
+    ("results.md#cwhstcp-fig7", "RTTs 80, 140, 200 ms, Jain's index", "cwhstcp", use.three, max, 3),
+    ("results.md#sabul-fig3", "RTTs 10, 100 ms, Jain's index", "sabul", use.two, max, 3),
+    ("results.md#ltcp-fig7", "mean queue, ms; the buffer is 42", "ltcp", use.queue, min, 0),
+    ("results.md#ltcp-fig12", "left to one Reno, Mbit/s of 962", "ltcp", use.one_reno, max, 0),
+    ("results.md#cwhstcp-fig7", "left to four Reno, %", "cwhstcp", use.left, max, 0),
+    ("performance.md#an-ack", "an ACK, instructions", "ltcp", _an_ack, min, 0),
+    ("performance.md#an-ack", "an ACK, instructions", "composite-8", _an_ack, min, 0),
+)
+PEERS = [cc for cc in use.KERNEL if cc != "reno"]
+
+
+def beside() -> str:
+    """Ours beside the kernel's own, the best of each row in bold."""
+    rows = []
+    for where, what, ours, values, best, digits in COMPARED:
+        of = {cc: value for cc, value in use.found(values()).items() if cc in (ours, *PEERS)}
+        top = best(list(of.values()))
+        cells = {cc: f"{value:.{digits}f}" for cc, value in of.items()}
+        cells |= {cc: f"**{cells[cc]}**" for cc, value in of.items() if value == top}
+        rows.append(
+            [f"[{what}](docs/{where})", f"`{ours}` {cells[ours]}", *(cells[cc] for cc in PEERS)]
+        )
+    return markdown(["measured", "ours", *PEERS], rows)
+
+
+PARTS = {"README.md": {"headline": headline, "beside": beside, "demo": demo}}
