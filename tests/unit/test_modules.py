@@ -173,6 +173,20 @@ def dkms() -> dict[str, list[str]]:
     return {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()}
 
 
+def test_the_version_is_one() -> None:
+    """That of DKMS, of the packages, and the newest in the changelog and the citation."""
+    found = {
+        re.findall(pattern, (modules.ROOT / name).read_text(), re.M)[0]
+        for name, pattern in (
+            ("dkms.conf", r'^PACKAGE_VERSION="(.*)"'),
+            ("debian/changelog", r"^longfat \((.*)\)"),
+            ("CHANGELOG.md", r"^## \[(\d.*)\] - "),
+            ("CITATION.cff", r"^version: (.*)"),
+        )
+    }
+    assert len(found) == 1
+
+
 def test_dkms_builds_every_module() -> None:
     conf = dkms()
     assert sorted(conf["BUILT_MODULE_NAME[@]"]) == sorted(modules.sources())
