@@ -31,7 +31,7 @@ def mirror() -> str:
         if path.is_file():
             lines = path.read_text(errors="replace").splitlines()
             text = "\n".join(line for line in lines if not line.startswith("#"))
-            # A line or a paragraph; Debian's is the one with the component main.
+            # A source is a line or a paragraph.  Debian's own has the component main.
             for entry in re.split(r"\n\s*\n|\n(?=deb)", text):
                 address = re.search(r"\bhttps?://\S+/debian/?(?=\s)", entry)
                 if address and re.search(r"\smain(\s|$)", entry):

@@ -43,8 +43,8 @@ class Kernel:
         return ("version", f"linux/{self.image}", "linux/Module.symvers", "linux/Makefile")
 
 
-# Virtual time; the same with what notices mistakes, many times slower; two processors, for
-# the vm backend.
+# Virtual time; the same with sanitizers, many times slower; two processors, for the vm
+# backend.
 LAB = Kernel("uml", "um", (tools.CONFIG / "lab.config", tools.CONFIG / "uml.config"), "linux")
 SANITIZERS = Kernel(
     "uml-sanitizers", "um", (*LAB.config, tools.CONFIG / "uml-sanitizers.config"), "linux"
@@ -155,7 +155,7 @@ def build(what: Kernel = LAB) -> Path:
         require()
     elif platform.machine() != what.arch:
         raise LabError(f"a kernel for {what.arch} is built there; this is {platform.machine()}")
-    # One at a time, or two beginners could find two newest versions.
+    # One at a time: two labs that both begin could find different newest versions.
     with cache.lock(f"kernel-{what.key}"):
         if found := built(what):
             return found

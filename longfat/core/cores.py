@@ -44,7 +44,7 @@ def taken() -> Iterator[int]:
     try:
         core, held = _lock(cores)
     except (OSError, LabError):
-        # A cache that cannot be written: nobody knows of other labs than this one.
+        # The cache cannot be written, so labs cannot know of each other.
         yield cores[(os.getpid() + next(_turn)) % len(cores)]
         return
     with held:

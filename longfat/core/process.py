@@ -22,7 +22,7 @@ class Cancelled(LabError):
     """The run was ended from outside."""
 
 
-# What is not set: of a run that nobody ends from outside.
+# Never set: the default `cancel` of a run that nobody ends from outside.
 NEVER = threading.Event()
 
 
@@ -42,7 +42,7 @@ def kill_tree(pid: int) -> None:
     try:
         parent = psutil.Process(pid)
         while True:
-            # What is stopped starts no other: go on until nothing new is found.
+            # A stopped process starts no other.  So stop all, until no new one is found.
             found = [parent, *parent.children(recursive=True)]
             new = [process for process in found if process.pid not in family]
             if not new:
@@ -67,9 +67,9 @@ def kill_tree(pid: int) -> None:
         time.sleep(0.01)
 
 
-# Reads the number of a process group, and then nothing until the lab closes the other end
-# of its input: that is, until the lab was killed, for a lab that ends kills this first.
-# Then it ends the group, which has $1 seconds to undo what it did.
+# A guard.  It reads the number of a process group and then waits for the end of its input.
+# That comes when the lab was killed; a lab that ends by itself kills the guard first.  Then
+# the guard ends the group, which has $1 seconds to undo what it did.
 _GUARD = """
 read -r group && ! read -r _ || exit 1
 i=$(($1 * 10))

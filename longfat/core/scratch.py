@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-# What the lab calls them, and then what mkdtemp makes of it; hidden until they are locked.
+# The prefix of their names, and the pattern of what mkdtemp adds; hidden until they are locked.
 USES = (
     "run", "suite", "vm", "stock", "matrix", "packages", "fuzz", "userspace", "mutations", "test",
 )  # fmt: skip
@@ -76,7 +76,7 @@ def directory(what: str) -> Iterator[Path]:
         raise ValueError(f"a temporary directory for {what!r}: what clears them knows {USES}")
     with abandoned():
         pass
-    # Locked before it has the name that others look for.
+    # Lock it first.  Then give it the name that other labs look for.
     new = Path(tempfile.mkdtemp(prefix=f".longfat-{what}."))
     fd = _lock(new)
     path = new.with_name(new.name[1:])

@@ -64,8 +64,8 @@ SUITES = {
 
 Bind = tuple[Path, str]  # a directory of the host, and where it is seen inside
 
-# Run when the essential packages are there: mmdebstrap would filter every archive
-# through a slow script if it were told of the exclusions itself.
+# Exclude files by dpkg, once the essential packages are there.  If mmdebstrap knew of the
+# exclusions itself, it would filter every archive through a slow script.
 _DPKG = r"""#!/bin/sh
 cat >"$1/etc/dpkg/dpkg.cfg.d/longfat" <<END
 force-unsafe-io
@@ -153,9 +153,9 @@ _PRIVATE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-pr
 # Ends with the process that started it.
 _TIED = ["setpriv", "--pdeathsig", "KILL"]
 
-# Between us and what is root's there is sudo, which outlives who called it.  So this, as root,
-# runs its arguments after the first, and ends them when the process of that number is gone, or
-# a zombie, or another one.
+# sudo stands between us and what runs as root, and it outlives its caller.  So this runs, as
+# root, its arguments after the first.  It ends them when the process whose number is the first
+# argument is gone, is a zombie, or is another process by now.
 _WATCH = r"""
 lab=$1
 shift

@@ -28,8 +28,8 @@ from longfat.machines.suite import Bind
 
 QEMU = "qemu-system-x86_64"
 
-# Of `run`: the guest's clock goes by 1 ns for each instruction, its counters with it, and jumps
-# when it is idle.  Nothing there is late because of what this machine does; it takes its time.
+# For `run`: the guest's clock and counters go by 1 ns for each instruction, and jump when the
+# guest is idle.  So nothing in the guest is late because this machine is busy or slow.
 COUNTED: dict[str, Any] = {"kvm": False, "cpus": 1, "qemu": ("-icount", "shift=0,sleep=off")}
 
 # Where the guest sees the directory that its command, status and log pass through.

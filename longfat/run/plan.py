@@ -29,7 +29,7 @@ FIRST_PORT = 5001
 class Plan:
     setup: str
     traffic: str
-    # ... and what carries both out.
+    # The commands that carry both out.
     main: str = "./bin/lfgen traffic >samples 2>&1\n"
     # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
     flows: dict[int, tuple[int, int]] = field(default_factory=dict)
@@ -46,8 +46,8 @@ def _buffers(scenario: Scenario) -> int:
 
 
 def _tbf(link: Link, rate: int, limit: int) -> str:
-    """A tbf behind which full packets of the link leave at `rate` as they do behind netem:
-    it counts the Ethernet header, so its own rate is higher."""
+    """A tbf that lets full packets of the link leave at `rate`, as netem does.  tbf counts the
+    Ethernet header, so its own rate is higher."""
     frame = link.mtu + ETHERNET
     raised = round(rate * frame / link.mtu)
     return f"handle 1: tbf rate {raised}bit burst {2 * frame} limit {limit * frame}"
@@ -83,8 +83,8 @@ def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
     fq = scenario.host.pacing or isinstance(group, Udp)
     if not isinstance(group, Flow) or not group.access:
         return [f"{add} root {'fq' if fq else 'pfifo limit 100000'}"]
-    # tbf cuts TCP's batches up before they come to its child, where fq's own limits would
-    # drop.  What is there still belongs to its socket, and holds it back.
+    # tbf cuts TCP's batches up before they come to its child.  fq's own limits would drop some
+    # there, so they are raised.  What waits still belongs to its socket, and holds TCP back.
     child = "fq limit 100000 flow_limit 100000" if fq else "pfifo limit 100000"
     return [
         f"{add} root {_tbf(scenario.link, group.access, 1000)}",
@@ -115,8 +115,8 @@ def _impairment(scenario: Scenario, seed: int, *, seeded: bool) -> str:
 def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[str]:
     """Commands for two devices that are one wire, each (namespace, device, address or "").
 
-    Batched packets would be counted as one by a buffer in packets; the first end may batch if
-    `batches`, and cuts them up before they reach the wire.
+    A buffer in packets would count a batch as one packet.  So devices do not batch; with
+    `batches` the first end may, and cuts batches up before they reach the wire.
     """
     (a, dev_a, _), (b, dev_b, _) = ends
     out = [f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"]
@@ -155,7 +155,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip netns add {ns}")
         out.append(f"ip -n {ns} link set lo up")
         out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
-    # The behind-the-bottleneck side first: 10.0.0.0/24 is the receiver's.
+    # First what is behind the bottleneck: 10.0.0.0/24 is the receiver's.
     if link.impaired:
         pair((router, "bottleneck", "10.0.1.1"), (wan, "west", "10.0.1.2"))
         pair((wan, "east", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
@@ -167,8 +167,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         pair((router, "bottleneck", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
     out.append(f"ip -n {receiver} route add default via 10.0.0.1")
     if scenario.host.gro:
-        # What arrives is held for so long and handed to TCP as one packet, as a busy
-        # interface's interrupts do; TCP answers with one acknowledgment for all of it.
+        # The device holds what arrives for this time and hands it to TCP as one packet, as the
+        # interrupts of a busy interface do.  TCP answers with one acknowledgment for all of it.
         eth0 = "/sys/class/net/eth0"
         hold = f"echo {round(scenario.host.gro * 1e9)} >{eth0}/gro_flush_timeout"
         defer = f"echo 1000000 >{eth0}/napi_defer_hard_irqs"

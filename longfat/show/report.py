@@ -80,7 +80,7 @@ def table(results: list[Json]) -> Table:
     """The comparison table for a terminal."""
     title = ", ".join(dict.fromkeys(r["scenario"]["title"] for r in results))
     out = Table(title=title, box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
-    # Which run it was is only said where the congestion control does not tell.
+    # Name the run only if its congestion control does not tell which it is.
     first = 1 if len({label(r) for r in results}) == len(results) else 0
     several = any(len(r["flows"]) > 1 for r in results)
     last = len(HEADINGS) if several else -1  # Jain's index needs several flows

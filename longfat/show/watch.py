@@ -144,7 +144,7 @@ def painter(what: str) -> Callable[[list[Line]], None]:
 
     def show(lines: list[Line]) -> None:
         if lines:
-            # Home, the picture, and away with what is below it.
+            # Cursor home, the picture, and erase what is below it.
             print(f"\x1b[H{plot(lines, what, colour=True)}\x1b[J", end="", flush=True)
 
     print("\x1b[2J", end="")
