@@ -1107,10 +1107,9 @@ def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> No
 
 
 def test_the_readme_counts_as_the_page_does(committed: list[page.Section]) -> None:
-    verdicts = [one.verdict for one in committed]
+    verdicts = [one.verdict for one in committed if not one.figure.ours]
     good = verdicts.count(Verdict.REPRODUCED) + verdicts.count(Verdict.DIFFERENT)
-    of = good + verdicts.count(Verdict.NOT) + verdicts.count(Verdict.OPEN)
-    assert f"**{good} of {of} figures" in readme.headline()
+    assert f"**{good} of {len(verdicts)} figures" in readme.headline()
     for made in (readme.headline(), readme.beside()):
         assert f"\n{made}\n" in (ROOT / "README.md").read_text()
 

@@ -7,8 +7,11 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from longfat.pages.data import DOCS, RESULTS, markdown
-from longfat.pages.tables import performance, use
+from longfat.pages import catalogue
+from longfat.pages.data import DOCS, RESULTS, kept, markdown
+from longfat.pages.figures import use
+from longfat.pages.shown import Runs
+from longfat.pages.tables import performance
 from longfat.pages.verdict import Verdict
 from longfat.run import result
 from longfat.show import report
@@ -23,29 +26,33 @@ def demo() -> str:
     return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
+GOOD = (Verdict.REPRODUCED, Verdict.DIFFERENT)
+
+
 def headline() -> str:
     """How many of the papers' figures are reproduced, by the table of docs/results.md."""
-    rows = re.findall(r"^\| \[.*\| ([^|]*) \|$", (DOCS / "results.md").read_text(), re.M)
-    count = Counter(map(Verdict, rows))
-    stated, whole = count[Verdict.DIFFERENT], count[Verdict.REPRODUCED]
-    figures = whole + stated + count[Verdict.NOT] + count[Verdict.OPEN]
+    text = (DOCS / "results.md").read_text()
+    verdicts = dict(re.findall(r"^\| \[([\w-]+)\].* \| ([^|]*) \|$", text, re.M))
+    papers = [figure.id for figure in catalogue.load().figure if not figure.ours]
+    count = Counter(Verdict(verdicts[ident]) for ident in papers)
+    stated = count[Verdict.DIFFERENT]
+    others = [f"{n} {verdict}" for verdict, n in count.items() if verdict not in GOOD]
     return (
-        f"**{whole + stated} of {figures} figures and tables of the papers are reproduced**, "
-        f"{stated} of them with a stated difference. Not reproduced: {count[Verdict.NOT]}; "
-        f"not decided: {count[Verdict.OPEN]}."
+        f"**{stated + count[Verdict.REPRODUCED]} of {len(papers)} figures and tables of the papers "
+        f"are reproduced**, {stated} of them with a stated difference. "
+        f"The others: {', '.join(others)}."
     )
 
 
-def _an_ack() -> Iterator[tuple[str, float]]:
+def _an_ack(_: Runs) -> Iterator[tuple[str, float]]:
     """Instructions for one in congestion avoidance, window 1000, two packets."""
     for cc, counts in performance.costs()["instructions"].items():
         yield cc, counts["avoidance 1000 2"]
 
 
 # Where it is, what is compared -> ours, values, which is best, digits.
-Values = Callable[[], Iterator[tuple[str, float]]]
 Best = Callable[[list[float]], float]
-COMPARED: tuple[tuple[str, str, str, Values, Best, int], ...] = (
+COMPARED: tuple[tuple[str, str, str, use.Values, Best, int], ...] = (
     ("results.md#ltcp-fig10", "random loss 1e-5, Mbit/s of 962", "ltcp", use.random_loss, max, 0),
     ("results.md#ghstcp-fig7", "fairness to two Reno, 1 is fair", "ghstcp", use.two_reno, max, 3),
     ("results.md#cwhstcp-fig7", "RTTs 80, 140, 200 ms, Jain's index", "cwhstcp", use.three, max, 3),
@@ -63,7 +70,7 @@ def beside() -> str:
     """Ours beside the kernel's own, the best of each row in bold."""
     rows = []
     for where, what, ours, values, best, digits in COMPARED:
-        of = {cc: value for cc, value in use.found(values()).items() if cc in (ours, *PEERS)}
+        of = {cc: value for cc, value in use.found(values(kept)).items() if cc in (ours, *PEERS)}
         top = best(list(of.values()))
         cells = {cc: f"{value:.{digits}f}" for cc, value in of.items()}
         cells |= {cc: f"**{cells[cc]}**" for cc, value in of.items() if value == top}
