@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deb.sh OUT: build the Debian packages from a copy of the tree, and put them, with what
-# describes the build, into directory OUT.
+# deb.sh OUT: build the Debian packages from a copy of the tree.  They, and the files that
+# describe the build, go into directory OUT.
 set -eu
 missing=
 for package in debhelper dh-dkms dpkg-dev; do
@@ -23,7 +23,7 @@ trap 'exit 130' INT TERM HUP
 tar -c --exclude=./.git --exclude="./${out##*/}" --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' --exclude=__pycache__ . |
 	tar -x -C "$build" --one-top-level=longfat
-# -d: it would also ask for a compiler, and nothing is compiled.
+# -d: without it a compiler would be required, and nothing is compiled.
 (cd "$build/longfat" && dpkg-buildpackage -us -uc -b -d) >"$build/log" 2>&1 || {
 	tail -n 40 "$build/log" >&2
 	exit 1

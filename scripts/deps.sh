@@ -1,10 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# deps.sh [vm|check|stress]: install the Debian packages that the lab (with "vm" also what
-# runs in real time, with "check" its tests and measurements, with "stress" also `make
-# stress`) need and that are missing.
-# Says what before it does it.
+# deps.sh [vm|check|stress]: install the Debian packages that the lab needs and that are
+# missing.  With "vm" also those for real time, with "check" those for tests and
+# measurements, with "stress" those for `make stress`.  It names them first.
 set -eu
 
 packages="bc bison ca-certificates ethtool flex gcc iperf3 iproute2 kmod libc6-dev

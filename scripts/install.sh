@@ -4,13 +4,13 @@
 # install.sh install|uninstall|dkms|dkms-remove KVER MODULE...
 #
 #	LOAD	algorithms to load at boot		/etc/modules-load.d/longfat.conf
-#	ALLOW	those that every user may choose
-#		(others that may be now stay so)	/etc/sysctl.d/90-longfat.conf
-#	DEFAULT	the one for every new connection	the same
+#	ALLOW	algorithms that every user may choose
+#		(others allowed now stay allowed)	/etc/sysctl.d/90-longfat.conf
+#	DEFAULT	the algorithm of every new connection	the same
 #	PREFIX	where manual pages go, below share/man (/usr/local)
 #	DESTDIR	for a package: put before every path, nothing on this machine is asked
 #
-# dkms takes what DKMS has of ours away first, of whatever version.
+# dkms first removes every version of ours that DKMS has.
 #
 # Uninstalling refuses while an algorithm is some network namespace's default, a
 # socket uses it or a sysctl file other than ours names it, and lists them all;
@@ -50,7 +50,7 @@ algorithms() {
 	sed -nE 's/^\s*\.name\s*=\s*"([^"]+)".*/\1/p' "$1.c"
 }
 
-# owner ALGORITHM MODULE...: the one that registers it.
+# owner ALGORITHM MODULE...: the module that registers the algorithm.
 owner() {
 	wanted=$1
 	shift
@@ -61,7 +61,7 @@ owner() {
 	done
 }
 
-# What everyone may choose now, but ours: somebody else's wish, which stays.
+# Algorithms of others that everyone may choose now: somebody wanted that, so they stay.
 allowed_others() {
 	read -r names </proc/sys/net/ipv4/tcp_allowed_congestion_control
 	for other in $names; do
@@ -69,8 +69,8 @@ allowed_others() {
 	done
 }
 
-# Files for the next boot, if LOAD, ALLOW or DEFAULT asks for them.  The modules are
-# loaded before: the kernel refuses a list of allowed ones if one of them is not there.
+# Files for the next boot, if LOAD, ALLOW or DEFAULT asks for them.  They load the modules
+# first: the kernel refuses a list of allowed algorithms if one of them is not loaded.
 persist() {
 	modules=
 	for chosen in ${LOAD:-} ${ALLOW:-} ${DEFAULT:-}; do
@@ -124,7 +124,7 @@ remove_pages() {
 	remove "$man/man1/longfat.1"
 }
 
-# Which modules of this kernel are not known to be those that were installed now.
+# Loaded modules of this kernel that may be other ones than those installed now.
 still_loaded() {
 	[ -z "$root" ] && [ "$kver" = "$(uname -r)" ] || return 0
 	for module; do
@@ -173,8 +173,8 @@ users() {
 	done
 }
 
-# Lines of sysctl files, but ours, that name algorithm $1: at the next boot they would
-# point at nothing.
+# Lines of sysctl files other than ours that name algorithm $1: they would fail at the
+# next boot.
 settings() {
 	for file in /etc/sysctl.conf /etc/sysctl.d/*.conf /run/sysctl.d/*.conf \
 		/usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf; do
@@ -184,7 +184,7 @@ settings() {
 	done
 }
 
-# Take the modules out of the kernel; if one is in use, by whom, and the end.
+# Take the modules out of the kernel.  If one is in use, say by whom and give up.
 unload() {
 	[ -z "$root" ] || return 0
 	busy=

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# stress.sh MINUTES SEED OUT: chaos on the kernel with sanitizers and on the one with two
-# processors, each for MINUTES; the fuzzer, a tenth of that for each module; the bugs that take
-# a kernel to be seen; the lab's long tests.  One that fails does not stop the others; what
-# became of each is said at the end, and the exit status is 1 if one failed.  docs/stress.md.
+# stress.sh MINUTES SEED OUT: in turn, chaos on the kernel with sanitizers and on the one with
+# two processors, each for MINUTES; the fuzzer, a tenth of that for each module; known bugs that
+# only a kernel shows; the lab's long tests.  A step that fails does not stop the others.  The end
+# says what became of each, and the exit status is 1 if one failed.  docs/stress.md.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 lab=scripts/longfat

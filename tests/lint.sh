@@ -6,15 +6,15 @@
 #	PYTHON		the interpreter whose environment has ruff and mypy
 #	LINT_KERNEL	a built User-Mode Linux tree, instead of the lab's own
 #
-# A checker that is not installed is a skip.  One that found nothing to look at
-# failed: it would pass for ever without anybody noticing.
+# A checker that is not installed is a skip.  A checker that found nothing to look at
+# fails; otherwise it would pass for ever unnoticed.
 # shellcheck disable=SC2317 # functions that result() calls by name
 set -u
 cd "$(dirname "$0")/.." || exit 1
 PYTHON=${PYTHON:-python3}
 PATH=$(dirname "$(command -v "$PYTHON")"):$PATH
 export PATH PYTHONDONTWRITEBYTECODE=1 LC_ALL=C.UTF-8
-# Below `make check`: its options and job server are not for the makes of ours.
+# Below `make check`: do not pass its options and job server on to our own makes.
 unset MAKEFLAGS MFLAGS MAKELEVEL MAKEOVERRIDES
 tmp=$(mktemp -d) || exit 1
 trap 'rm -rf "$tmp"' EXIT

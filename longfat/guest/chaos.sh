@@ -32,11 +32,11 @@ sockets() {
 	done
 }
 
-# Once with everything, so that what is allocated once for all is there.
+# Once with everything first, so that memory that is allocated only once is allocated.
 settle() {
 	# TIME_WAIT is a minute, and so is the life of a connection without a socket.
 	sleep "$1"
-	# The kernel frees a namespace with the next one that goes.
+	# The kernel frees a namespace only when the next one goes.
 	ip netns add lf-last && ip netns del lf-last
 	sleep 1
 	echo 3 >/proc/sys/vm/drop_caches
@@ -67,7 +67,7 @@ happened() {
 }
 
 mount -t debugfs debug /sys/kernel/debug 2>/dev/null
-# Names that are not there are asked of nobody.
+# Skip names that do not exist.
 echo >/proc/sys/kernel/modprobe
 for module in *.ko; do
 	insmod "./$module" || fail "$module cannot be loaded"
@@ -76,7 +76,7 @@ sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.l
 [ ! -e error ] || exit 1
 settle 6 >before
 before=$free
-# What the boot left is not ours.
+# Forget what the boot logged.
 [ ! -e $kmemleak ] || { echo scan >$kmemleak && echo clear >$kmemleak; }
 
 chaos plan >summary || fail "chaos ended with status $?"

@@ -4,9 +4,9 @@
 # What an ACK costs, on whatever kernel this is: cost.sh DIR ROUNDS ALGORITHM...
 #
 # DIR holds our modules and ack_cost.ko; "rows", the kernel's release and the log are left
-# there, or "error".  Every algorithm that there is is measured, also those of the list that
-# this kernel has as modules.  composite is made composite-1, as all others have a name;
-# its draws are the same each time.
+# there, or "error".  It measures every algorithm of the kernel, and those of the list that the
+# kernel has as modules.  composite has one stream here and is called composite-1, since the
+# others have names; its draws are the same each time.
 set -u
 dir=$1
 rounds=$2
@@ -29,7 +29,7 @@ measure() {
 	cat /proc/longfat_ack_cost >"$dir/rows"
 }
 
-# What the kernel says from here on is ours.
+# What the kernel logs from here on belongs to this run.
 mark="longfat: cost begins"
 echo "$mark" >/dev/kmsg
 uname -r >"$dir/kernel"
