@@ -75,7 +75,7 @@ BOOTS = {
 def run(name: str, setup: str, command: str) -> bool:
     """Run `command` under suite `name`'s kernel after `setup`; whether it succeeded."""
     with scratch.directory("stock") as tree:
-        parts = ["tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*.bt"]
+        parts = ["tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*"]
         parts += ["scripts/install.sh", "scripts/man.sh", "dkms.conf", "man/*"]
         wanted = [path for part in parts for path in sorted(modules.ROOT.glob(part))]
         modules.copy([*modules.files(), *wanted], tree)

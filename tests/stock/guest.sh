@@ -217,10 +217,15 @@ load_refused() {
 	modprobe "$module"
 }
 
-# observed SCRIPT WORD: the bpftrace script SCRIPT shows the connection of a transfer over a
+# observed SCRIPT WORD: the bpftrace script SCRIPT, or that of `decisions SCRIPT`, shows the connection of a transfer over a
 # path with delay and loss, in a line that has WORD.
 observed() {
-	timeout 300 bpftrace "$here/../../scripts/bpftrace/$1" \
+	script=$here/../../scripts/bpftrace/$1
+	if [ ! -e "$script" ]; then
+		"${script%/*}/decisions" -p "$1" >"$tmp/$1.bt" || die "no script for $1"
+		script=$tmp/$1.bt
+	fi
+	timeout 300 bpftrace "$script" \
 		-c "/usr/bin/python3 $here/sockets.py observed $algorithm $module" \
 		>"$tmp/observed" 2>&1 || die "$1: $(cat "$tmp/observed")"
 	port=$(sed -n 's/^port //p' "$tmp/observed")
@@ -304,7 +309,7 @@ while read -r module algorithm case <&9; do
 		;;
 	bpftrace)
 		# What a first loss is: a decrease, or the end of sabul's slow start.
-		result "$algorithm: $case" scripts "decrease\| rate " "${module#tcp_}.bt"
+		result "$algorithm: $case" scripts "decrease\| rate " "${module#tcp_}"
 		;;
 	bpftrace_any)
 		result "$algorithm: $case" scripts "longfat:${module#tcp_}" events.bt tcp_probe.bt
