@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
+from longfat.build import modules
 from longfat.run import result, runner, scenario
 from longfat.run.backends import Uml
 from longfat.run.result import Json
@@ -56,8 +57,13 @@ EMPTY = {"top": "", "link": "", "cc": "ltcp", "flow": "", "more": ""}
 Experiment = Callable[..., list[Json]]
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Long ones are left out where `make check` has to end soon."""
+    """What test_NAME.py has of an algorithm NAME is marked so; long ones are left out where
+    `make check` has to end soon."""
+    for item in items:
+        if item.path.stem.replace("test_", "tcp_", 1) in modules.sources():
+            item.add_marker("algorithm")
     if not os.environ.get("LONGFAT_LONG"):
         for item in items:
             if item.get_closest_marker("long"):

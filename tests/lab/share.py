@@ -23,14 +23,12 @@ FILE = modules.ROOT / "tests/scenarios/security-share.toml"
 KEPT = modules.ROOT / "docs/results/security-share.json"
 SEEDS = (1, 2, 3, 4, 5)
 FAST, SLOW = "50mbit", "5mbit"
+OURS = [module.removeprefix("tcp_") for module in modules.sources()]
 # Connections of the user, by algorithm and rate.  What has a(W) near 1 at FAST is held to four:
 # one of them, as one of Reno's, has a fifth more or less from seed to seed, four have a fortieth.
 # At SLOW a stream of composite has three packets, and SABUL's c is little of its interval.
-CASES = {
-    ("reno", FAST): 4,
+CASES = {(cc, FAST): 4 for cc in ("reno", *OURS)} | {
     ("ltcp", FAST): 1,
-    ("ghstcp", FAST): 4,
-    ("cwhstcp", FAST): 4,
     ("composite", FAST): 1,
     ("sabul", FAST): 1,
     ("reno", SLOW): 1,

@@ -6,10 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from statistics import mean
 
+from longfat.build import modules
 from longfat.pages.shown import Runs, Shown, Table, Value, case
 from longfat.run.result import Json
 
-OURS = ("ltcp", "ghstcp", "cwhstcp", "composite-8", "sabul")
+# One for each module: composite is N streams, and eight of them is what was measured.
+OURS = tuple(
+    {"composite": "composite-8"}.get(name, name)
+    for name in (module.removeprefix("tcp_") for module in modules.sources())
+)
 KERNEL = ("reno", "cubic", "htcp", "highspeed", "bbr")
 NONE = "-"
 
