@@ -11,7 +11,6 @@ import sys
 from pathlib import Path
 
 from examples import examples
-
 from longfat.build import modules
 from longfat.run import result
 

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from examples import examples
 
+from examples import examples
 from longfat.build import modules
 
 PAGE = modules.ROOT / "docs/contributing.md"
