@@ -10,11 +10,11 @@ import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
 import typer
-import typer.completion
 import typer.main
 from rich.console import Console
 from rich.table import Table
@@ -34,7 +34,6 @@ from longfat.stress.smp import Smp
 app = typer.Typer(
     help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
     no_args_is_help=True,
-    add_completion=False,  # `completion` does that, without writing to the user's home
     pretty_exceptions_enable=False,
 )
 console = Console()
@@ -392,6 +391,14 @@ def watch(
 SHELLS = ("bash", "zsh", "fish")
 
 
+def command() -> Callable[..., object]:
+    """The parser of the command line.  Of typer's completion it has what a shell calls, and not
+    the two options, one of which writes to the user's home: `completion` is in their place."""
+    made = typer.main.get_command(app)
+    made.params = [one for one in made.params if not str(one.name).endswith("_completion")]
+    return made
+
+
 @app.command()
 def completion(
     shell: Annotated[str, typer.Argument(help=f"One of {', '.join(SHELLS)}.")],
@@ -402,8 +409,12 @@ def completion(
     """
     if shell not in SHELLS:
         raise LabError(f"no completion for {shell!r}; valid: {', '.join(SHELLS)}")
-    command = typer.main.get_command(app)
-    typer.completion.shell_complete(command, {}, "longfat", "_LONGFAT_COMPLETE", f"source_{shell}")
+    # So the shells' completion calls a program.
+    os.environ["_LONGFAT_COMPLETE"] = f"source_{shell}"
+    try:
+        command()(prog_name="longfat")
+    finally:
+        del os.environ["_LONGFAT_COMPLETE"]
 
 
 @app.command()
@@ -544,11 +555,11 @@ def clean() -> None:
 
 def main() -> None:
     """Entry point: errors for people on one screen, exit status 1, 130 after Ctrl-C."""
+    # ip, tc and sysctl are there, and not on every user's PATH.
+    places = os.environ.get("PATH", "/usr/bin:/bin").split(":")
+    os.environ["PATH"] = ":".join(dict.fromkeys([*places, "/usr/sbin", "/sbin"]))
     try:
-        # The shells' completion calls us again, and reads what we print: typer's classes
-        # for that come with its options, which we do not take.
-        typer.completion.get_completion_inspect_parameters()
-        status = app(prog_name="longfat", standalone_mode=False)
+        status = command()(prog_name="longfat", standalone_mode=False)
         # typer swallows Ctrl-C and returns what its status would be.
         if status == 130:
             raise KeyboardInterrupt

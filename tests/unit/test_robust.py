@@ -46,7 +46,7 @@ kernel.tools.need = lambda *programs: None
 def app(**_):
     with runner.terminable():
         print(kernel.build(one))
-cli.app = app
+cli.command = lambda: app
 cli.main()
 """
 
