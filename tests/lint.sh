@@ -173,7 +173,7 @@ from="run it by \`scripts/longfat check lint\`"
 
 check_ruff() {
 	need ruff "$from" || return
-	ruff "$@" --no-cache --quiet longfat scripts tests
+	ruff "$@" --no-cache --quiet longfat scripts tests hatch_build.py
 }
 
 check_types() {
@@ -182,7 +182,7 @@ check_types() {
 	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
-	types longfat scripts/*.py "$@" && types tests/lab
+	types longfat scripts/*.py hatch_build.py "$@" && types tests/lab
 }
 
 types() {

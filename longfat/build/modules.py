@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 
 from longfat.core import cache as user_cache
+from longfat.core import data
 from longfat.core.errors import LabError
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = data.root()
 
 # In the lab kernel and, as modules or built in, in distribution kernels.
 IN_TREE = frozenset(

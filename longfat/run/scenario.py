@@ -28,6 +28,7 @@ from pydantic import (
 )
 
 from longfat.build import modules
+from longfat.core import data as own
 from longfat.core import units
 from longfat.core.errors import LabError
 
@@ -327,7 +328,7 @@ def load(path: Path) -> list[Scenario]:
     """The scenarios of a file: one, or one for each of its `case` tables, and of each one
     for each combination of its `vary` table."""
     try:
-        data = tomllib.loads(path.read_text())
+        data = tomllib.loads(own.find(path).read_text())
     except OSError as error:
         raise LabError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

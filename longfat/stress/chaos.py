@@ -24,7 +24,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from longfat.build import modules, tools
-from longfat.core import process, units
+from longfat.core import data, process, units
 from longfat.core.errors import LabError
 from longfat.run import result, runner
 from longfat.run.backends import Uml
@@ -140,7 +140,7 @@ class Chaos(_Strict):
 def load(path: Path) -> Chaos:
     """The mix of a file; LabError says what is wrong with it."""
     try:
-        return Chaos.model_validate(tomllib.loads(path.read_text()))
+        return Chaos.model_validate(tomllib.loads(data.find(path).read_text()))
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise LabError(f"{path}: {error}") from error
     except ValidationError as error:

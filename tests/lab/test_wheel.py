@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What `pip install .` and `pipx install .` give: the command and its data, outside of the tree."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+from longfat.build import modules
+from longfat.core import data
+from longfat.run import result
+
+SCENARIO = """
+title = "outside of the tree"
+duration = "10s"
+trace = true
+[link]
+rate = "20mbit"
+buffer = "1bdp"
+[[flow]]
+cc = "ltcp"
+rtt = "40ms"
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Built by the hatchling that pyproject.toml names, which is one of the test tools."""
+    out = tmp_path_factory.mktemp("wheel")
+    pip = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-index", "-w", str(out)]
+    pip += ["--no-build-isolation", "--check-build-dependencies", str(modules.ROOT)]
+    done = subprocess.run(pip, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (made,) = out.glob("*.whl")
+    return made
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An environment that has it, and the packages that these tests run with."""
+    venv = tmp_path_factory.mktemp("installed") / "venv"
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(venv)], check=True)
+    pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin/python"), "install", "-q"]
+    subprocess.run([*pip, "--no-deps", "--no-index", str(wheel)], check=True)
+    (site,) = venv.glob("lib/python*/site-packages")
+    others = Path(pytest.__file__).parents[1]
+    (site / "others.pth").write_text(f"{others}\n")
+    return venv
+
+
+def outside(installed: Path, cwd: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    # A user's PATH, without what only root has there.
+    environment["PATH"] = f"{installed}/bin:/usr/bin:/bin"
+    return subprocess.run(
+        ["longfat", *arguments],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+
+
+def test_what_it_says_of_itself(wheel: Path) -> None:
+    """The version of dkms.conf, the packages of requirements.txt, and no file twice."""
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+        said = Parser().parsestr(archive.read(metadata).decode())
+    version = re.search(r'^PACKAGE_VERSION="(.*)"', (modules.ROOT / "dkms.conf").read_text(), re.M)
+    assert version and said["Version"] == version[1]
+    text = (modules.ROOT / "longfat/requirements.txt").read_text()
+    assert said.get_all("Requires-Dist") == re.findall(r"^[\w.-]+==\S+", text, re.M)
+    assert len(names) == len(set(names))
+    inside = {name.removeprefix("longfat/share/") for name in names if "longfat/share/" in name}
+    assert inside == {str(path) for path in data.files(modules.ROOT)}
+    # All of the package that is no Python: programs, kernel configurations, pages.
+    ours = [path for path in (modules.ROOT / "longfat").rglob("*") if path.is_file()]
+    assert {f"{path.relative_to(modules.ROOT)}" for path in ours if path.suffix != ".pyc"} <= set(
+        names
+    )
+
+
+def test_it_runs_outside_of_the_tree(installed: Path, tmp_path: Path) -> None:
+    """A scenario with one of our modules, which is built from the installed source."""
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    done = outside(installed, tmp_path, "run", "small.toml", "-o", "out")
+    assert done.returncode == 0, done.stderr
+    one = result.read(tmp_path / "out/small-s1.json")
+    assert one["summary"]["utilisation"] > 0.9
+    assert one["flows"][0]["connections"][0]["events"]
+    done = outside(installed, tmp_path, "table", "out/small-s1.json")
+    assert done.returncode == 0 and "ltcp" in done.stdout
+
+
+def test_its_own_scenarios(installed: Path, tmp_path: Path) -> None:
+    """As the help names them; a file that is here is the one that is meant."""
+    done = outside(installed, tmp_path, "run", "--help")
+    assert "tests/scenarios/demo.toml" in done.stdout
+    wrong = tmp_path / "tests/scenarios/demo.toml"
+    ask = ["run", "tests/scenarios/demo.toml", "--backend", "nosuch"]
+    assert "no backend 'nosuch'" in outside(installed, tmp_path, *ask).stderr
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text("title = 1\n")
+    assert "tests/scenarios/demo.toml: title: " in outside(installed, tmp_path, *ask).stderr
+
+
+def test_what_needs_the_tree_says_so(installed: Path, tmp_path: Path) -> None:
+    for command in ("check", "cost", "kunit"):
+        done = outside(installed, tmp_path, command)
+        assert done.returncode == 1 and "needs longfat's source tree" in done.stderr
+
+
+def test_its_scripts(installed: Path) -> None:
+    """bpftrace's programs are made from the sources beside them."""
+    (share,) = installed.glob("lib/python*/site-packages/longfat/share")
+    done = subprocess.run(
+        [share / "scripts/bpftrace/decisions", "-p", "ltcp"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "tracepoint:longfat:ltcp\n" in done.stdout
+    assert tomllib.loads((share / "tests/stress/chaos.toml").read_text())
+    assert (installed / "share/man/man1/longfat.1").is_file()
