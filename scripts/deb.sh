@@ -20,9 +20,10 @@ out=$(cd "$1" && pwd)
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
 trap 'exit 130' INT TERM HUP
+mkdir "$build/longfat"
 tar -c --exclude=./.git --exclude="./${out##*/}" --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' --exclude=__pycache__ . |
-	tar -x -C "$build" --one-top-level=longfat
+	tar -x -C "$build/longfat"
 # -d: without it a compiler would be required, and nothing is compiled.
 (cd "$build/longfat" && dpkg-buildpackage -us -uc -b -d) >"$build/log" 2>&1 || {
 	tail -n 40 "$build/log" >&2

@@ -16,10 +16,12 @@ for module in $MODULES; do
 	grep -q "/usr/share/man/man4/$module.4.gz" "$tmp/dkms" || die "no manual page of $module"
 	grep -q "/usr/src/longfat-$version/$module.c" "$tmp/dkms" || die "no source of $module"
 done
-for file in man/man1/longfat.1.gz longfat/scripts/bpftrace/tcp_probe.bt \
-	longfat/tests/stress/chaos.toml bash-completion/completions/longfat; do
+for file in man/man1/longfat.1.gz longfat/longfat/cli.py longfat/longfat/guest/lfgen.c \
+	bash-completion/completions/longfat; do
 	grep -q "/usr/share/$file" "$tmp/tools" || die "longfat-tools has no $file"
 done
+# All data that pip would install, and as it is here.
+python3 -B -m longfat.core.data "$tmp/data"
 
 # DKMS in a chroot cannot build for the kernel that runs, which is another's.
 dpkg -i "$tmp"/out/longfat-dkms_*.deb "$tmp"/out/longfat-tools_*.deb
@@ -40,6 +42,9 @@ done
 for module in $MODULES; do
 	[ -e "/usr/share/longfat/$module.c" ] || die "no source of $module for the lab"
 done
+diff -r "$tmp/data" /usr/share/longfat | grep -v '^Only in /usr/share/longfat' >"$tmp/differ" ||
+	true
+[ ! -s "$tmp/differ" ] || die "longfat-tools has other data: $(cat "$tmp/differ")"
 PYTHON=false sh -x "$(command -v longfat)" >"$tmp/said" 2>&1 || true
 grep -qx '+ here=/usr/share/longfat/scripts' "$tmp/said" || die "$(cat "$tmp/said")"
 
