@@ -41,7 +41,7 @@ notes = Console(stderr=True)
 
 Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
 Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
-WHERE = "Where to run: uml, vm, vm-counted or host."
+WHERE = f"Where to run: {', '.join(BACKENDS)}."
 Which = Annotated[str, typer.Option(help=WHERE, autocompletion=lambda: list(BACKENDS))]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 import shlex
 from dataclasses import dataclass, field
+from typing import assert_never
 
 from longfat.core.errors import LabError
 from longfat.run import iperf3
@@ -69,8 +70,10 @@ def bottleneck(scenario: Scenario) -> list[str]:
             f"red limit {limit * frame} min {low * frame} max {high * frame} avpkt {frame} "
             f"burst {(2 * low + high) // 3 + 1} bandwidth {rate}bit probability 0.1{ecn}"
         )
-    else:
+    elif link.aqm == "fq_codel":
         child = f"fq_codel limit {limit}{ecn or ' noecn'}"
+    else:
+        assert_never(link.aqm)
     return [
         f"{add} root {_tbf(link, link.rate, limit)}",
         f"{add} parent 1:1 handle 10: {child}",

@@ -13,7 +13,7 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import (
     BaseModel,
@@ -38,6 +38,9 @@ Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
 Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
 Probability = Annotated[float, BeforeValidator(units.probability)]
+# "fifo" is none; longfat.run.plan.bottleneck makes the others.
+Aqm = Literal["fifo", "red", "fq_codel"]
+AQMS = tuple(name for name in get_args(Aqm) if name != "fifo")
 Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
 
@@ -61,7 +64,7 @@ class Link(_Strict):
     rate: Rate
     buffer: Buffer
     mtu: int = Field(default=1500, ge=256, le=9000)
-    aqm: Literal["fifo", "red", "fq_codel"] = "fifo"
+    aqm: Aqm = "fifo"
     ecn: bool = False
     loss: Probability = 0.0
     duplicate: Probability = 0.0
@@ -71,7 +74,7 @@ class Link(_Strict):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.ecn and self.aqm == "fifo":
-            raise ValueError("ecn marks need an AQM: set aqm to red or fq_codel")
+            raise ValueError(f"ecn marks need an AQM: set aqm to {' or '.join(AQMS)}")
         if self.aqm != "fifo" and self.buffer[0] <= 0:
             raise ValueError("buffer must be above zero")
         return self

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The picture of docs/design.md is the order of longfat's packages, and every import keeps to it."""
+"""The picture of docs/design.md is the order of longfat's packages; every import keeps to it."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def against() -> Iterator[str]:
         for line, name in imported(path):
             if layer(name) != here and layer(name) not in allowed[here]:
                 yield (
-                    f"{path.relative_to(ROOT)}:{line}: {here} imports {name}, which is not below it "
-                    f"in docs/design.md: move what is needed down, or what needs it up"
+                    f"{path.relative_to(ROOT)}:{line}: {here} imports {name}, which is not "
+                    f"below it in docs/design.md: move what is needed down, or what needs it up"
                 )
 
 

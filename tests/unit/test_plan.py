@@ -16,7 +16,7 @@ from conftest import One
 
 from longfat.core.errors import LabError
 from longfat.run import plan
-from longfat.run.scenario import Scenario
+from longfat.run.scenario import AQMS, Scenario
 
 STUB = """#!/bin/sh
 { printf %s "${0##*/}"; printf '\\037%s' "$@"; echo; } >>"$LOG"
@@ -191,7 +191,7 @@ def test_fifo_bottleneck(one: One, commands: Commands) -> None:
 
 
 @pytest.mark.parametrize("ecn", [False, True])
-@pytest.mark.parametrize("aqm", ["red", "fq_codel"])
+@pytest.mark.parametrize("aqm", AQMS)
 def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> None:
     did = commands(
         make(
