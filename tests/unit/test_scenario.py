@@ -30,7 +30,7 @@ def refusal(path: Path, text: str | bytes) -> str:
 # (part of the file to set, the line), the key that the message names, words in it.
 REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
-    "unknown key of the link": ("link", "colour = 1", "link.colour", "aqm, buffer, duplicate, ecn"),
+    "unknown key of the link": ("link", "colour = 1", "link.colour", "valid here: aqm, buffer, "),
     "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
     "unknown key of the host": (
         "rest",
@@ -67,7 +67,7 @@ REFUSED = {
     "no rate": ("rate", 'rate = "0bit"', "link.rate", "greater than 0"),
     "mtu too small": ("link", "mtu = 255", "link.mtu", "256"),
     "mtu too big": ("link", "mtu = 9001", "link.mtu", "9000"),
-    "unknown AQM": ("link", 'aqm = "pie"', "link.aqm", "'fifo', 'red' or 'fq_codel'"),
+    "unknown AQM": ("link", 'aqm = "lifo"', "link.aqm", "'fifo', 'red'"),
     "algorithm": ("cc", 'cc = "renno"', "flow[0].cc", "'renno'; valid:|, cubic, |, foo, |, reno, "),
     "algorithm of short flows": (
         "rest",
@@ -85,7 +85,7 @@ REFUSED = {
     "module": ("rest", "[module.bar]\nbeta = 1", "module", "module of ours is 'bar'; valid: foo"),
     "module of the kernel": ("rest", "[module.cubic]\nbeta = 1", "module", "'cubic'; valid: foo"),
     "fraction": ("rest", "[module.foo]\nbeta = 1.5", "module.foo.beta", "valid integer"),
-    "ecn without an AQM": ("link", "ecn = true", "link", "set aqm to red or fq_codel"),
+    "ecn without an AQM": ("link", "ecn = true", "link", "set aqm to red or "),
     "warmup": ("top", 'warmup = "10s"', "scenario", "warmup must be shorter than duration"),
     "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
     "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
