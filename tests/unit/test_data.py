@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -59,10 +58,3 @@ def test_a_file_that_is_here_comes_first(tmp_path: Path, monkeypatch: pytest.Mon
     name.parent.mkdir(parents=True)
     name.touch()
     assert data.find(name) == name
-
-
-def test_one_version() -> None:
-    """DKMS, Debian and pip (tests/lab/test_wheel.py) have the same."""
-    (dkms,) = re.findall(r'^PACKAGE_VERSION="(.*)"$', (ROOT / "dkms.conf").read_text(), re.M)
-    newest = (ROOT / "debian/changelog").read_text().split("\n")[0]
-    assert newest.startswith(f"longfat ({dkms}) ")
