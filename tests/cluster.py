@@ -59,7 +59,7 @@ def require(holds: bool, said: str) -> None:
         raise Failed(said)
 
 
-def until(there: Callable[[], bool], what: str, seconds: float = 90) -> None:
+def until(there: Callable[[], bool], what: str, seconds: float = 300) -> None:
     """Wait for it."""
     end = time.monotonic() + seconds
     while not there():

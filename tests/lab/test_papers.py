@@ -121,33 +121,6 @@ def test_iperf3_as_the_traffic_of_a_scenario(uml: Uml, tmp_path: Path) -> None:
     assert ltcp["received"][4] * 8 / 4 == pytest.approx(one.capacity, rel=0.06)
 
 
-def test_a_cluster_gets_what_a_run_needs(tmp_path: Path) -> None:
-    """As the pinned Snakemake with its executor reads the workflow and the profile; nothing is
-    submitted."""
-    runs = work.plan(catalogue.choose(["composite-flood"]), work.profile("slurm"), again=True)
-    (tmp_path / "plan.json").write_text(json.dumps({"runs": runs}))
-    done = subprocess.run(
-        [str(ROOT / "scripts/longfat"), "snakemake", "--dry-run"]
-        + ["--snakefile", str(ROOT / "longfat/pages/Snakefile"), "--directory", str(tmp_path)]
-        + ["--profile", str(work.PROFILES / "slurm"), "--config", f"plan={tmp_path}/plan.json"]
-        + [f"out={tmp_path}", "profile=slurm", "longfat=false", "timeout=1"],
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    said = dict(re.findall(r"runs/(\S+)\.json\n    log:.*?resources: (.*?)\n", done.stdout, re.S))
-    assert set(said) == {entry["name"] for entry in runs}, done.stdout
-    for entry in runs:
-        limit = 10 + round(4 * entry["cpu_s"] / 60)
-        assert {
-            f"mem_mb={entry['mem_mb']}",
-            f"runtime={limit}",
-            "slurm_partition=main",
-            "cpus_per_task=1",
-        } <= set(said[entry["name"]].split(", "))
-
-
 def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
     """In a tree of its own: after the first run, it is interrupted.  What is there is not made
     again, nothing is half there, and the whole report comes of it."""
