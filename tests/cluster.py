@@ -114,7 +114,7 @@ class Report:
         self.tree = tree
         self.profile = tree / "longfat/pages/profiles/mine"
         self.out = tree / "out/report/mine"
-        self.runs = self.out / "runs"
+        self.runs = tree / "out/runs"
         self.config = ""  # of the profile, as the page makes it
         self.page = examples.examples(PAGE)
         self.log = Path(os.environ["TMPDIR"]) / "log"
@@ -205,7 +205,7 @@ class Cluster:
         (whole,) = re.findall(r"(\d+) of \1 runs are left to do", log)
         self.whole = int(whole)
         require(0 < len(self.before) < self.whole, f"{list(self.before)} of {whole} are made")
-        left = {path.suffix for path in self.report.runs.iterdir()}
+        left = {path.suffix for path in self.report.runs.glob("[!.]*")}
         require(left == {".json", ".cpu"}, f"what is left is {left}")
         # What the plan says that a run of this figure needs.
         want = set(re.findall(r"mem_mb=(\d+).*?slurm_partition=(\w+).*?runtime=(\d+)", log))
