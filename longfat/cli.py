@@ -106,9 +106,13 @@ def run(
     """
     todo = runner.jobs_for(_load(files), seed, out)
     where = _backend(backend)
-    if not force:
-        todo = [job for job in todo if not result.current(job.path, job.scenario)]
     _prepare(where)
+    if not force:
+        todo = [
+            job
+            for job in todo
+            if not result.current(job.path, job.scenario, job.seed, backend, where.platform)
+        ]
     workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
     if workers > 1 and not where.exact:
         raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")

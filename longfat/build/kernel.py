@@ -10,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.build import debian, modules, tools
+from longfat.build import debian, modules, objects, tools
 from longfat.core import cache, process
 from longfat.core.errors import LabError
 
@@ -38,6 +38,13 @@ class Kernel:
         return f"{self.name}-{cache.digest(*self.config, *more)}"
 
     @property
+    def configuration(self) -> str:
+        """Stands for its options; a comment beside them changes nothing."""
+        lines = [line for file in self.config for line in file.read_text().splitlines()]
+        options = [x for x in lines if x.startswith("CONFIG_") or x.endswith(" is not set")]
+        return cache.digest(self.arch, self.package, self.flags, *options)
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """What is in the directory of a built one."""
         return ("version", f"linux/{self.image}", "linux/Module.symvers", "linux/Makefile")
@@ -54,6 +61,14 @@ SMP = Kernel(
     "x86_64",
     (tools.CONFIG / "lab.config", tools.CONFIG / "smp.config"),
     "arch/x86/boot/bzImage",
+)
+
+# What the virtual-time kernel is told, beside where it is and how much memory it has.
+BOOT = (
+    *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"),
+    *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./", "umid=uml"),
+    *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
+    *("init=/proc/self/cwd/init.sh", "panic=-1"),
 )
 
 # A third of the archive, which no file of our configuration is in.
@@ -185,7 +200,8 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
         )
         for built in place.glob("*.ko"):
             built.rename(path / built.name)
+        objects.write_digests(path.glob("*.ko"), path)
         shutil.rmtree(tree)
 
     key = cache.digest(kernel.name, *files)
-    return cache.entry(f"modules-{what.name}-{key}{suffix}", make)
+    return cache.entry(f"modules-{what.name}-{key}{suffix}", make, (objects.DIGESTS,))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
 
+from longfat.build.objects import bare
 from longfat.core import cache as user_cache
 from longfat.core import data
 from longfat.core.errors import LabError
@@ -106,20 +107,29 @@ def copy(paths: Iterable[Path], to: Path) -> None:
         shutil.copy(path, target)
 
 
-def _source_hash(name: str) -> str:
-    """One hash for the source of the congestion control `name` and all that it includes."""
+def _all_of(module: str) -> list[Path]:
+    """The source of a module and all of ours that it includes."""
     found: set[Path] = set()
-    todo = [sources()[owners()[name]]]
+    todo = [sources()[module]]
     while todo:
         path = todo.pop()
         if path not in found:
             found.add(path)
             names = re.findall(r"^#include <(longfat/[\w./]+)>", path.read_text(), re.M)
             todo += [ROOT / "include" / name for name in names]
-    return user_cache.digest(*sorted(found))
+    return sorted(found)
+
+
+def bare_digest(module: str) -> str:
+    """Stands for the source of a module and all of ours that it includes, without comments."""
+    texts = [bare(path.read_text()) for path in _all_of(module)]
+    return user_cache.digest(*texts)
 
 
 def source_hashes(used: Iterable[str]) -> dict[str, str]:
     """Hashes of the sources of those congestion controls `used` that are ours, by name: what a
-    result says that it was measured with."""
-    return {name: _source_hash(name) for name in sorted(set(used) & set(owners()))}
+    measurement that is no run says that it is of."""
+    return {
+        name: user_cache.digest(*_all_of(owners()[name]))
+        for name in sorted(set(used) & set(owners()))
+    }

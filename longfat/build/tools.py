@@ -9,7 +9,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from longfat.build import debian
+from longfat.build import debian, objects
 from longfat.core import cache, process
 from longfat.core.errors import LabError
 
@@ -23,6 +23,9 @@ _PROGRAMS = {
     "getrandom.so": ["-shared", "-fPIC", "getrandom.c"],
     "ticks": ["ticks.c"],
 }
+
+# Which of them a result is known by.
+DECIDING = ("lfgen", "getrandom.so")
 
 
 def need(*programs: str) -> None:
@@ -45,8 +48,20 @@ def need_header(name: str, package: str) -> None:
         raise LabError(f"the header {name} is missing: install Debian's package {package}")
 
 
+def _object(name: str, to: Path) -> Path:
+    """A program's own code, without the libraries that it is linked with."""
+    path = to / f"{Path(name).stem}.o"
+    how = [word for word in _PROGRAMS[name] if word == "-fPIC"]
+    source = str(GUEST / f"{Path(name).stem}.c")
+    result = process.call(["cc", "-O2", *how, "-c", "-o", str(path), source])
+    if result.returncode:
+        raise LabError(f"compiling {name} failed:\n{result.stdout}")
+    return path
+
+
 def programs() -> Path:
-    """A directory with the programs above, compiled for this machine."""
+    """A directory with the programs above, compiled for this machine, and the digests of those
+    that decide what a run gives."""
     need("cc")
 
     def make(path: Path) -> None:
@@ -56,9 +71,12 @@ def programs() -> Path:
             )
             if result.returncode:
                 raise LabError(f"compiling {name} failed:\n{result.stdout}")
+        objects.write_digests((_object(name, path) for name in DECIDING), path)
+        for left in path.glob("*.o"):
+            left.unlink()
 
     key = cache.digest(*sorted(GUEST.glob("*.c")), _PROGRAMS)
-    return cache.entry(f"programs-{key}", make)
+    return cache.entry(f"programs-{key}", make, (objects.DIGESTS,))
 
 
 def seeding_tc() -> Path | None:

@@ -29,7 +29,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         ("beside", "carry out the runs on other backends; nothing else must go on"),
         ("gather", "summarise what is there of the runs"),
         ("html", "write the report"),
-        ("confirm", "see whether the modules as they are give what is in docs/results"),
+        ("platform", "write down which kernel, programs and modules published results are of"),
         ("keep", "take complete results into docs/results"),
         ("list", "name the figures of these pages of which there are runs"),
         ("measure", "what these pages show that is not of runs"),
@@ -123,13 +123,11 @@ def main(words: list[str]) -> int:
                 print(f"{verdict}: {', '.join(ids)}")
             print(out)
             return _status(found)
-        elif given.step == "confirm":
-            with terminable():
-                others = work.confirm(figures, how, workers=given.cores, timeout=given.timeout)
-            for name in others:
-                print(f"gives something else now: {name}")
-            return 1 if others else 0
+        elif given.step == "platform":
+            print(work.renew_platform())
         elif given.step == "keep":
+            # What is taken is of this machine's.
+            work.renew_platform()
             for name in work.keep(figures, how, partial=given.partial):
                 print(f"not complete{'' if given.partial else ', not taken'}: {name}")
         else:

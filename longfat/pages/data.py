@@ -12,9 +12,10 @@ from typing import Any, TypeVar
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-from longfat.build.modules import ROOT, source_hashes
+from longfat.build.modules import ROOT, owners, source_hashes
+from longfat.run.identity import Platform
 from longfat.run.result import Json
-from longfat.run.scenario import payload
+from longfat.run.scenario import load, payload
 from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
 DOCS = ROOT / "docs"
@@ -50,55 +51,31 @@ def kept(name: str) -> list[Json]:
     return found
 
 
-def confirmations() -> dict[str, Json]:
-    """Scenario -> which runs of it gave, with which sources, exactly what they had given with
-    which others: docs/results/confirmed.json, which `python -m longfat.pages confirm` writes."""
-    path = RESULTS / "confirmed.json"
-    found = json.loads(path.read_text()) if path.exists() else []
-    return {entry["scenario"]: entry for entry in found}
+def _older(name: str) -> set[str]:
+    """The versions of what in docs/results/NAME.json is not current."""
+    path = ROOT / f"tests/scenarios/{name}.toml"
+    runs = {one.name: one for one in load(path)} if path.exists() else {}
+    now, on = source_hashes(owners()), Platform.published()
 
+    def is_current(line: Json) -> bool:
+        if "source" in line:  # a measurement that is no run
+            return bool(line["source"] == now.get(line["cc"]))
+        one = runs.get(line["scenario"]["name"])
+        return one is not None and on.knows(line, one, line["seed"])
 
-def gave_the_same(entry: Json | None, was: Json, now: Json) -> bool:
-    """Whether that is said of these sources and those."""
-    return bool(entry and (entry["was"], entry["now"]) == (was, now))
-
-
-def _of_sources(run: Json, again: dict[str, Json]) -> str:
-    """Which sources of our modules a run is of: "present", "again" (earlier ones, and a run that
-    was made again gave exactly the same) or "earlier"."""
-    modules = run.get("modules")
-    if isinstance(modules, dict):
-        now = source_hashes(modules)
-        if modules == now:
-            return "present"
-        name = run["scenario"].get("name", "") if "scenario" in run else ""
-        if gave_the_same(again.get(name), modules, now):
-            return "again"
-    return "earlier"
+    return {line.get("version", "unknown") for line in kept(name) if not is_current(line)}
 
 
 def sources() -> str:
-    """The part of a page that says which sources of the modules its results are of: those that
-    the parts before it have read."""
-    again = confirmations()
-    found: dict[str, list[str]] = {}
-    for name in sorted(READ):
-        kinds = {_of_sources(run, again) for run in kept(name)}
-        worst = next(kind for kind in ("earlier", "again", "present") if kind in kinds)
-        found.setdefault(worst, []).append(f"[{name}](results/{name}.json)")
-    if set(found) <= {"present"}:
-        return "All results of this page are of the present sources of the modules."
-    said = []
-    if "again" in found:
-        said.append(
-            "Of earlier sources, of which runs were made again with the present ones and gave "
-            f"exactly the same ([report.md](report.md#verdicts)): {', '.join(found['again'])}."
-        )
-    if "earlier" in found:
-        said.append(f"Of earlier sources, not made again: {', '.join(found['earlier'])}.")
-    if "present" in found:
-        said.append("All others are of the present ones.")
-    return "\n".join(said)
+    """The part of a page that says which of the results that the parts before it have read are of
+    older versions."""
+    found = {name: ", ".join(sorted(_older(name))) for name in sorted(READ)}
+    older = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
+    if not older:
+        return "All results of this page are current."
+    means = "[report.md](report.md#when-is-a-result-current)"
+    others = " All others are current." if len(older) < len(found) else ""
+    return f"Of older versions ({means}), some or all of the runs: {', '.join(older)}.{others}"
 
 
 # Student's t, two-sided 95 %, for 1, 2, ... 19 degrees of freedom.

@@ -68,6 +68,18 @@ class Section:
         return bool(self.peers and all(row[1] == "missing" for row in self.peers.rows))
 
     @property
+    def older(self) -> str:
+        """The versions that its older runs are of, the kernel's own in its place among them; none
+        if all are current."""
+        return _merge([self.state, self.peer_state]).versions
+
+    @property
+    def holds(self) -> str:
+        """How many of its criteria hold, as a row has it."""
+        good = sum(bool(one.holds) and one.sure for one in self.judged)
+        return f"{good} of {len(self.figure.criterion)}" if self.judged else ""
+
+    @property
     def kind(self) -> str:
         """The verdict as a class name."""
         return self.verdict.name.lower()
@@ -114,8 +126,9 @@ def _peer_table(
     rows = []
     for name in PEERS:
         wanted = runs.get(name, [])
-        kinds = {"failed": state.failed, "stale": state.stale, "missing": state.missing}
+        kinds = {"failed": state.failed, "missing": state.missing}
         counts = {kind: sum(run in of for run in wanted) for kind, of in kinds.items()}
+        older = sum(run in state.older for run in wanted)
         good = len(wanted) - sum(counts.values())
         cells = shown.peers.get(name) if shown else None
         if cells is None:
@@ -127,6 +140,8 @@ def _peer_table(
         if 0 < good < len(wanted):
             failed = f", failed: {counts['failed']}" if counts["failed"] else ""
             label = f"{name} ({good} of {len(wanted)}{failed})"
+        if older:
+            label += " (older)"
         rows.append([label, *cells])
     return Table(headings, rows)
 
@@ -162,13 +177,10 @@ def _merge(states: list[State]) -> State:
     for one in states:
         total.expected += one.expected
         total.missing += one.missing
-        total.stale += one.stale
         total.failed |= one.failed
-        total.measured += one.measured
-        total.earlier += one.earlier
-        total.again |= one.again
+        total.current += one.current
+        total.older |= one.older
         total.kernels |= one.kernels
-        total.sources |= one.sources
     return total
 
 
@@ -179,7 +191,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
     states: dict[bool, list[State]] = {False: [], True: []}
     lines: dict[str, list[Json]] = {}
     peer_runs = _peer_runs(figure, how)
-    fewer, seeds = "", []
+    fewer, seeds, on = "", [], work.platform(how)
     for peers in (False, True):
         for name, runs in work.expected(figure, how, peers=peers).items():
             files = [name, name + figure.suffix] if figure.beside else [name]
@@ -187,8 +199,8 @@ def section(figure: Figure, how: work.Profile) -> Section:
                 seeds += [sum(o.name == one.name for o, _ in runs) for one, _ in runs]
             for file in files:
                 found = work.read(how.results, file)
-                states[peers].append(work.state(found, runs))
-                lines[file] = work.current(found, runs)
+                states[peers].append(work.state(found, runs, on))
+                lines[file] = work.there(found, runs)
             if peers and how.fewer_seeds:
                 missing = set(states[True][-1].missing)
                 fewer = _fewer_seeds(states[True][-1], runs) or fewer
@@ -216,7 +228,11 @@ def section(figure: Figure, how: work.Profile) -> Section:
     except Exception as error:
         # The others are to be shown all the same.
         pyplot.close("all")
-        out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
+        if state.older:
+            out.verdict = Verdict.OPEN
+            out.reasons = [f"its older runs do not have what is looked for ({error!r})"]
+        else:
+            out.verdict, out.reasons = Verdict.FAILED, [f"cannot be judged ({error!r})"]
         out.judged = []
         out.peers = _peer_table(figure, None, every, peer_runs)
         return out
@@ -258,10 +274,11 @@ def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
         "papers": catalogue.load().paper,
         "kernels": kernels,
         "profile": how,
-        "counts": {v: sum(one.verdict is v for one in found) for v in Verdict},
-        "measured": len(set().union(*(state.measured for state in states))),
-        "earlier": len(set().union(*(state.earlier for state in states))),
-        "again": len(set().union(*(state.again for state in states))),
+        # What is shown of older versions is none of the headline.
+        "counts": {v: sum(one.verdict is v and not one.older for one in found) for v in Verdict},
+        "older_figures": sum(bool(one.older) for one in found),
+        "current": len(set().union(*(state.current for state in states))),
+        "older": len(set().union(*(state.older for state in states))),
         "long": LONG,
     }
 

@@ -23,33 +23,35 @@ class Verdict(StrEnum):
     HOLDS = "holds"
     HOLDS_NOT = "does not hold"
     FAILED = "failed"
-    STALE = "stale"
     MISSING = "missing"
     WHOLE = "needs its whole runs"  # of a figure that a first look leaves out
 
 
 @dataclass
 class State:
-    """The runs of some scenario files: how many there are to be, and how many are not there."""
+    """The runs of some scenario files: how many there are to be, and what became of them."""
 
     expected: int = 0
     missing: list[str] = field(default_factory=list)
-    stale: list[str] = field(default_factory=list)  # of other sources, or of another scenario
     failed: dict[str, str] = field(default_factory=dict)  # -> what it said
-    measured: list[str] = field(default_factory=list)  # of the present sources
-    earlier: list[str] = field(default_factory=list)  # of other sources that gave the same ...
-    again: set[str] = field(default_factory=set)  # ... as these runs say, which were made again
+    current: list[str] = field(default_factory=list)
+    older: dict[str, str] = field(default_factory=dict)  # -> the version that it is of
     kernels: set[str] = field(default_factory=set)
-    sources: set[str] = field(default_factory=set)  # of our modules in them, hashes
 
     @property
     def complete(self) -> bool:
-        return not (self.missing or self.stale or self.failed)
+        """Whether there are numbers of every run."""
+        return not (self.missing or self.failed)
 
     @property
     def good(self) -> int:
-        """How many runs count."""
-        return self.expected - len(self.missing) - len(self.stale) - len(self.failed)
+        """Of how many runs there are numbers."""
+        return len(self.current) + len(self.older)
+
+    @property
+    def versions(self) -> str:
+        """Those that the older runs are of."""
+        return ", ".join(sorted(set(self.older.values())))
 
     def text(self) -> str:
         """How many runs there are, and what is wrong with the others."""
@@ -57,15 +59,11 @@ class State:
         if self.failed:
             name, said = next(iter(self.failed.items()))
             parts.append(f"{len(self.failed)} failed, first {name}: {said.splitlines()[0]}")
-        if self.stale:
-            parts.append(f"{len(self.stale)} measured with other sources or another scenario")
         if self.missing:
             parts.append(f"{len(self.missing)} missing")
-        if self.earlier:
-            parts.append(
-                f"{len(self.earlier)} measured with earlier sources, of each scenario of which a "
-                "seed made again with these gave exactly the same"
-            )
+        if self.older:
+            versions = f"version{'s' if ',' in self.versions else ''} {self.versions}"
+            parts.append(f"{len(self.older)} older, of {versions}")
         return "; ".join(parts)
 
 
@@ -187,8 +185,8 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
     """The verdict on a figure, and its reasons.  `judged` is looked at if all runs are there."""
     if state.failed:
         return Verdict.FAILED, [state.text()]
-    if state.missing or state.stale:
-        return (Verdict.MISSING if state.missing else Verdict.STALE), [state.text()]
+    if state.missing:
+        return Verdict.MISSING, [state.text()]
     reasons = [f"The experiment: {figure.differs}"] if figure.differs else []
     reasons += [
         f"{_answer(one)}: {one.criterion.says} ({one.by})."

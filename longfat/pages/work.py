@@ -9,6 +9,7 @@ what the module of the page observes in them; a run that failed is a line in it 
 from __future__ import annotations
 
 import json
+import re
 import resource
 import shutil
 import sys
@@ -22,15 +23,16 @@ from typing import Any
 
 from rich.console import Console
 
-from longfat.build import kernel, modules
+from longfat.build import kernel
 from longfat.build.modules import ROOT
 from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.pages import cost
 from longfat.pages.catalogue import PEERS, Figure
-from longfat.pages.data import RESULTS, confirmations, gave_the_same
+from longfat.pages.data import RESULTS
 from longfat.pages.verdict import State
-from longfat.run import backends, result, runner, scenario
+from longfat.run import backends, identity, result, runner, scenario
+from longfat.run.identity import Platform
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
@@ -152,67 +154,62 @@ def path_of(how: Profile, one: Scenario, seed: int, suffix: str = "") -> Path:
     return how.runs / f"{run_name(one, seed)}{suffix}.json"
 
 
-def sources(one: Scenario) -> dict[str, str]:
-    """Hashes of our modules in a scenario as they are."""
-    return modules.source_hashes(one.algorithms | set(one.module))
-
-
-def is_of(found: Json, one: Scenario) -> bool:
-    """Whether a result is of this scenario as it is; which other seeds it has does not matter."""
-    same = json.loads(one.model_dump_json()) | {"seeds": None}
-    return bool(found["scenario"] | {"seeds": None} == same)
-
-
-def measured_as(found: Json, one: Scenario) -> bool:
-    """Whether a result is of this scenario and of our modules as they are."""
-    return is_of(found, one) and bool(found["modules"] == sources(one))
+@once
+def here() -> Platform:
+    """What runs are made on here.  Where no kernel is built yet: what the published ones are of."""
+    return Platform.here() if kernel.built() else published()
 
 
 @once
-def _kernel() -> str:
-    """The version of the lab's kernel as a result has it; none if it is not built yet."""
-    built = kernel.built()
-    # Debian's has the revision of its package, too.
-    return (built / "version").read_text().split("-")[0] if built else ""
+def published() -> Platform:
+    """What the results of docs/results are to be of."""
+    return Platform.published()
 
 
-def of_kernel(found: Json) -> bool:
-    """Whether a result in virtual time is of the lab's kernel as it is, as far as that is known."""
-    return found.get("backend") != "uml" or found["kernel"] == (_kernel() or found["kernel"])
+def renew_platform() -> str:
+    """Write down that published results are of what is here; whether that is new."""
+    now = Platform.here()
+    was = published() if identity.PUBLISHED.exists() else None
+    new = was.renewed(now) if was else now
+    result.write_whole(new.text(), identity.PUBLISHED)
+    published.cache_clear()
+    how = "as it was" if new == was else "of what is here now"
+    return f"{identity.PUBLISHED}: is {how}"
 
 
-def is_made(path: Path, one: Scenario) -> bool:
-    """Whether the result of a run is there, can be read, and is of this scenario, our modules and
-    the lab's kernel as they are."""
+def platform(how: Profile) -> Platform:
+    """What a profile's runs are to be of."""
+    return published() if how.name == COMMITTED else here()
+
+
+def is_made(path: Path, one: Scenario, seed: int) -> bool:
+    """Whether the result of a run is there, can be read, and is current."""
     try:
-        found = result.read(path)
-        return measured_as(found, one) and of_kernel(found)
+        return here().knows(result.read(path), one, seed)
     except (LabError, LookupError, TypeError):
         return False
 
 
-CONFIRMED = RESULTS / "confirmed.json"
-
-
-@once
-def _confirmations() -> dict[str, Json]:
-    return confirmations()
-
-
-def confirmed(found: Json, one: Scenario) -> bool:
-    """Whether a result of other sources is what the present ones give, by a run of this scenario
-    that was made again."""
-    return is_of(found, one) and gave_the_same(
-        _confirmations().get(one.name), found["modules"], sources(one)
-    )
+def tree_version() -> str:
+    """What the tree is called that runs are made with."""
+    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
+    try:
+        said = process.call(command)
+        if said.returncode == 0:
+            return str(said.stdout).strip()
+    except OSError:
+        pass
+    log = ROOT / "debian/changelog"
+    found = re.search(r"\((.*?)\)", log.read_text()) if log.exists() else None
+    return found[1] if found else "unknown"
 
 
 # --- one run
 
 
-def to_do(path: Path, one: Scenario) -> bool:
+def to_do(path: Path, one: Scenario, seed: int) -> bool:
     """Whether a run is to be made: there is no result of it as it is, or it failed since."""
-    return path.with_suffix(".error").exists() or not is_made(path, one)
+    return path.with_suffix(".error").exists() or not is_made(path, one, seed)
 
 
 def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None:
@@ -245,7 +242,9 @@ def left_beside(
         for runs in expected(figure, how, peers=False).values()
         for one, seed in runs
     ]
-    return [(backend, job) for backend, job in jobs if again or to_do(job.path, job.scenario)]
+    return [
+        (backend, job) for backend, job in jobs if again or to_do(job.path, job.scenario, job.seed)
+    ]
 
 
 def beside(jobs: list[tuple[str, runner.Job]], *, timeout: float) -> list[str]:
@@ -297,7 +296,7 @@ def plan(figures: list[Figure], how: Profile, *, again: bool = False) -> list[Js
                     "file": file,
                     "cpu_s": round(cost.estimate(one, file), 1),
                     "mem_mb": 2048 + round(32 * one.bdp / 2**20),
-                    "done": not again and not to_do(path_of(how, one, seed), one),
+                    "done": not again and not to_do(path_of(how, one, seed), one, seed),
                 }
             )
     return sorted(out, key=lambda entry: (-entry["cpu_s"], entry["name"]))
@@ -367,14 +366,15 @@ def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[
     """Put what there is beside what docs/results has, where that makes it complete or, if
     `partial`, in any case, and what each scenario file cost; the names of the scenario files that
     are not complete."""
+    version = tree_version()
     if how.figures is not None:
         raise LabError(
             f"docs/results holds whole figures; the profile {how.name} has parts of them"
         )
     left, all_runs = [], files(figures, profile(COMMITTED))
     for file, (_, _, runs) in files(figures, how).items():
-        lines = merged(read(RESULTS, file), read(how.results, file), all_runs[file][2])
-        complete = state(lines, runs).complete
+        lines = merged(read(RESULTS, file), read(how.results, file), all_runs[file][2], version)
+        complete = state(lines, runs, here()).complete
         if lines and (complete or partial):
             write_lines(lines, RESULTS / f"{file}.json")
         if not complete:
@@ -393,121 +393,59 @@ def read(where: Path, file: str) -> list[Json]:
     return found
 
 
-def state(lines: list[Json], runs: list[tuple[Scenario, int]]) -> State:
-    """What became of these runs."""
-    there = {(line["scenario"]["name"], line["seed"]): line for line in lines}
+def _key(line: Json) -> tuple[str, int]:
+    return line["scenario"]["name"], line["seed"]
+
+
+def state(lines: list[Json], runs: list[tuple[Scenario, int]], on: Platform) -> State:
+    """What became of these runs, which are to be of this platform."""
+    there = {_key(line): line for line in lines}
     found = State(len(runs))
     for one, seed in runs:
-        line = there.get((one.name, seed))
+        line, name = there.get((one.name, seed)), run_name(one, seed)
         if line is None:
-            found.missing.append(run_name(one, seed))
+            found.missing.append(name)
         elif "failed" in line:
-            found.failed[run_name(one, seed)] = str(line["failed"])
-        elif not (measured_as(line, one) or confirmed(line, one)):
-            found.stale.append(run_name(one, seed))
+            found.failed[name] = str(line["failed"])
         else:
             how = f" ({line['accelerator']})" if "accelerator" in line else ""
             found.kernels.add(f"{line['kernel']}{how}")
-            now = sources(one)
-            found.sources |= {
-                f"{name} {of}{'' if now.get(name) == of else ' (earlier)'}"
-                for name, of in line["modules"].items()
-            }
-            if measured_as(line, one):
-                found.measured.append(run_name(one, seed))
+            if on.knows(line, one, seed):
+                found.current.append(name)
             else:
-                found.earlier.append(run_name(one, seed))
-                # That another seed, of the present sources by now, was made again is said of that.
-                if seed in _confirmations()[one.name]["seeds"]:
-                    found.again.add(run_name(one, seed))
+                found.older[name] = str(line.get("version", "unknown"))
     return found
 
 
-def current(lines: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
-    """Of these lines those that are of these runs, are not stale, and did not fail."""
+def there(lines: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
+    """Of these lines those that are of these runs and did not fail, current or older."""
+    wanted = {(one.name, seed) for one, seed in runs}
+    return [line for line in lines if _key(line) in wanted and "failed" not in line]
+
+
+def current(lines: list[Json], runs: list[tuple[Scenario, int]], on: Platform) -> list[Json]:
+    """Of these lines those that are current."""
     wanted = {(one.name, seed): one for one, seed in runs}
-    found = []
-    for line in lines:
-        one = wanted.get((line["scenario"]["name"], line["seed"]))
-        if one and "failed" not in line and (measured_as(line, one) or confirmed(line, one)):
-            found.append(line)
-    return found
+    return [line for line in there(lines, runs) if on.knows(line, wanted[_key(line)], line["seed"])]
 
 
-def merged(kept: list[Json], new: list[Json], runs: list[tuple[Scenario, int]]) -> list[Json]:
-    """Of both what is current, of a run what is of the present sources or else new, and the new
-    failures instead of anything; in the order of the runs."""
-    wanted = {(one.name, seed): one for one, seed in runs}
-
-    def key(line: Json) -> tuple[str, int]:
-        return line["scenario"]["name"], line["seed"]
-
-    good = [*current(kept, runs), *current(new, runs)]
-    good.sort(key=lambda line: measured_as(line, wanted[key(line)]))
+def merged(
+    kept: list[Json], new: list[Json], runs: list[tuple[Scenario, int]], version: str
+) -> list[Json]:
+    """What docs/results is to have of these runs, in their order: a new failure, or else what was
+    made here and is current, which is of this version then, or else what it had."""
+    made = [{"version": version} | line for line in current(new, runs, here())]
+    # What is there already keeps the version that it was first of.
+    had = {_key(line): line for line in kept}
+    made = [
+        had[key]
+        if (key := _key(line)) in had and had[key] | {"version": ""} == line | {"version": ""}
+        else line
+        for line in made
+    ]
     failed = [line for line in new if "failed" in line]
-    there = {key(line): line for line in [*good, *failed]}
-    return [there[name] for name in wanted if name in there]
-
-
-# --- results of other sources
-
-# CPU seconds within which all seeds of a scenario are run again, and not the first alone; to start
-# takes four of each.
-ALL_SEEDS = 60
-
-
-def _stale(figures: list[Figure]) -> dict[str, list[tuple[str, runner.Job, Json]]]:
-    """Scenario -> paper, run and committed summary of those that are of other sources; all seeds
-    of a cheap one, else the first."""
-    found: dict[str, list[tuple[str, runner.Job, Json]]] = {}
-    costs: dict[str, float] = {}
-    for file, (paper, suffix, runs) in files(figures, profile(COMMITTED)).items():
-        if suffix:
-            continue
-        there = {(line["scenario"]["name"], line["seed"]): line for line in read(RESULTS, file)}
-        for one, seed in runs:
-            line = there.get((one.name, seed))
-            if line is None or "failed" in line or not is_of(line, one):
-                continue
-            if not (measured_as(line, one) or confirmed(line, one)):
-                job = runner.Job(one, seed, Path(f"{run_name(one, seed)}.json"))
-                found.setdefault(one.name, []).append((paper, job, line))
-                costs[one.name] = costs.get(one.name, 0) + cost.estimate(one, file)
-    return {name: of if costs[name] < ALL_SEEDS else of[:1] for name, of in found.items()}
-
-
-def confirm(figures: list[Figure], how: Profile, *, workers: int, timeout: float) -> list[str]:
-    """Make runs again of which the committed results are of other module sources: all seeds of a
-    cheap scenario, one of another.  If they give exactly the same, CONFIRMED says so of that
-    scenario; the names of those that do not."""
-    stale = _stale(figures)
-    for of in stale.values():
-        for _, job, _ in of:
-            job.path = how.runs / job.path
-    jobs = [job for of in stale.values() for _, job, _ in of]
-    todo = [job for job in jobs if not is_made(job.path, job.scenario)]
-    if todo:
-        where = backends.Uml()
-        where.prepare(lambda _: None)
-        runner.run(todo, where, workers=workers, timeout=timeout, console=Console(stderr=True))
-    entries, others = dict(_confirmations()), []
-    for name, of in stale.items():
-        differences = {job.path.stem: differs(job.path, line, paper) for paper, job, line in of}
-        if any(differences.values()):
-            others += [f"{run}: {', '.join(keys)}" for run, keys in differences.items() if keys]
-            continue
-        _, job, line = of[0]
-        new = {key for paper, job, line in of for key in unknown(job.path, line, paper)}
-        entries[name] = {
-            "scenario": name,
-            "seeds": [job.seed for _, job, _ in of],
-            "was": line["modules"],
-            "now": sources(job.scenario),
-            # Observed now, and not when the summary was made: no page can read these of it.
-            "not_compared": sorted(new),
-        }
-    write_lines([entries[name] for name in sorted(entries)], CONFIRMED)
-    return others
+    found = had | {_key(line): line for line in [*made, *failed]}
+    return [found[one.name, seed] for one, seed in runs if (one.name, seed) in found]
 
 
 def _observed(path: Path, paper: str) -> Json:
@@ -518,12 +456,10 @@ def _observed(path: Path, paper: str) -> Json:
 
 def differs(path: Path, line: Json, paper: str) -> list[str]:
     """The keys of a summary, and of what is observed in it, of which a result gives something
-    else; the sources may be others.  `of` is left out: it is a hash of columns that a summary
-    does not have."""
-    made = result.summarise(result.read(path) | {"modules": line["modules"]})
-    # Which other seeds there are is none of a run's.
-    made, line = ({**one, "scenario": {**one["scenario"], "seeds": None}} for one in (made, line))
-    left_out = ("observed", "of")
+    else.  `of` is left out: it is a hash of columns that a summary does not have."""
+    made = result.summarise(result.read(path))
+    # Which other seeds there are is none of a run's, nor a title, nor a key that it had not.
+    left_out = ("observed", "of", "version", "scenario")
     found = [key for key in made | line if key not in left_out and made.get(key) != line.get(key)]
     observed = _observed(path, paper)
     # Whatever a page reads of the summary is in it.
@@ -531,8 +467,3 @@ def differs(path: Path, line: Json, paper: str) -> list[str]:
         f"observed {key}" for key, was in line["observed"].items() if observed.get(key) != was
     ]
     return sorted(found)
-
-
-def unknown(path: Path, line: Json, paper: str) -> list[str]:
-    """What is observed in a result and is not in its older summary."""
-    return sorted(_observed(path, paper).keys() - line["observed"].keys())

@@ -8,7 +8,6 @@ differs only in what surrounds run.sh.
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
@@ -21,6 +20,8 @@ from longfat.build import kernel, modules, tools
 from longfat.core import cores, process
 from longfat.core.errors import LabError
 from longfat.machines import suite, vm
+from longfat.run import identity
+from longfat.run.identity import Platform
 from longfat.run.plan import Plan
 from longfat.run.scenario import Scenario
 
@@ -34,18 +35,22 @@ class Backend(ABC):
     own_system = False  # runs do not see this machine's programs, but those of another system
 
     def __init__(self) -> None:
-        # Congestion control of ours -> hash of what it was made from, by `prepare`.
-        self.sources: dict[str, str] = {}
+        self._platform: Platform | None = None
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Build or check what runs need; LabError says why this backend cannot run."""
         # Before the build: an edit from now on belongs to the next one.
-        self.sources = modules.source_hashes(modules.owners())
+        self._platform = Platform.of_sources()
         self._prepare(say)
 
     @abstractmethod
     def _prepare(self, say: Callable[[str], None]) -> None:
         """What `prepare` does for this backend."""
+
+    @property
+    def platform(self) -> Platform:
+        """What runs are made on, as of `prepare`."""
+        return self._platform or Platform.of_sources()
 
     @property
     def prefix(self) -> str:
@@ -84,34 +89,18 @@ def fill(
         raise LabError(f"{scenario.name}: this measures with the lab's traffic, not with iperf3")
     if plan.programs and not backend.own_system:
         tools.need("iperf3")
-    (run / "setup.sh").write_text(plan.setup)
-    (run / "traffic").write_text(plan.traffic)
-    (run / "main.sh").write_text(main or plan.main)
-    if scenario.trace:
-        (run / "tracing").touch()
-    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
-    (run / "spaces").write_text("".join(f"{ns}\n" for ns in spaces))
+    for name, text in identity.files(plan, scenario).items():
+        (run / name).write_text(text)
+    if main:
+        (run / "main.sh").write_text(main)
     (run / "bin").mkdir()
     shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
-    used = scenario.algorithms | set(scenario.module)
-    owners = modules.owners()
-    made_from = {cc: backend.sources[cc] for cc in sorted(used & set(backend.sources))}
-    (run / "modules").write_text(json.dumps(made_from))
-    built = backend.module_files()
-    # A module may register several names: its parameters may stand under any of them.
-    settings: dict[str, list[str]] = {}
-    for cc in sorted(used & set(owners)):
-        settings.setdefault(owners[cc], []).extend(
-            f"{key}={int(value) if isinstance(value, bool) else value}"
-            for key, value in scenario.module.get(cc, {}).items()
-        )
-    for module, lines in settings.items():
-        if built:
+    if built := backend.module_files():
+        for module in identity.loaded(scenario):
             shutil.copy(built / f"{module}.ko", run)
-        (run / f"{module}.conf").write_text("\n".join(lines) + "\n")
 
 
 class Uml(Backend):
@@ -139,6 +128,7 @@ class Uml(Backend):
         self._modules = kernel.build_modules(self._what)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
+        self._platform = Platform.here(self._what)
 
     def module_files(self) -> Path:
         return self._modules
@@ -169,8 +159,7 @@ class Uml(Backend):
         shutil.copy(self._programs / "poweroff", run / "poweroff")
         if self._tc:
             shutil.copy(self._tc / "tc", run / "bin/tc")
-        in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
-        megabytes = min(16384, 1024 + round(16 * in_flight / 2**20))
+        megabytes = identity.memory(scenario)
         status = self.boot(
             run,
             seed,
@@ -219,16 +208,9 @@ class Uml(Backend):
         """Boot the kernel with run/init.sh as its first process; its exit status."""
         command = [
             str(self._kernel / "linux/linux"),
-            *(
-                f"mem={megabytes}M",
-                "root=/dev/root",
-                "rootfstype=hostfs",
-                "rootflags=/",
-                "rw",
-            ),
-            *("con=null", "con0=null,fd:1", "quiet", "uml_dir=./", "umid=uml"),
-            *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
-            *("init=/proc/self/cwd/init.sh", "panic=-1", *arguments),
+            f"mem={megabytes}M",
+            *kernel.BOOT,
+            *arguments,
         ]
         # The command line goes into the kernel's random pool, so it must not name
         # this run: the directory is found through the process's own.

@@ -25,13 +25,11 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from longfat.build import modules
 from longfat.core.errors import LabError, cannot_write
-from longfat.run import iperf3
+from longfat.run import identity, iperf3
+from longfat.run.identity import SCHEMA, Platform
 from longfat.run.plan import ETHERNET, FIRST_PORT, Plan
 from longfat.run.scenario import Scenario
-
-SCHEMA = 1
 
 # What makes a run fail, wherever the kernel logs it.
 SPLAT = re.compile(
@@ -204,8 +202,16 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
     return out
 
 
-def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> Json:
-    """The result of a finished run directory; LabError if the run failed."""
+def make(
+    scenario: Scenario,
+    seed: int,
+    backend: str,
+    plan: Plan,
+    run: Path,
+    parts: Json | None = None,
+) -> Json:
+    """The result of a finished run directory; LabError if the run failed.  `parts` are what is
+    known of its identity; it has none without."""
     for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
         file = run / name
         if name == "error" and file.exists():
@@ -262,7 +268,6 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         "seed": seed,
         "backend": backend,
         "kernel": (run / "kernel").read_text().strip(),
-        "modules": json.loads((run / "modules").read_text()),
         "summary": {
             "goodput_bps": total,
             "capacity_bps": round(scenario.capacity),
@@ -285,6 +290,8 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         },
         "log": log,
     }
+    if parts:
+        out["identity"] = identity.whole(parts, out["kernel"])
     if (run / "accelerator").exists():  # of a virtual machine
         out["accelerator"] = (run / "accelerator").read_text()
     if programs:
@@ -350,16 +357,12 @@ def read_all(path: Path) -> list[Json]:
     ]
 
 
-def current(path: Path, scenario: Scenario) -> bool:
-    """Whether `path` holds the result of this scenario, of our modules as they are now.  The
-    kernel and the lab itself are not looked at."""
+def current(path: Path, scenario: Scenario, seed: int, backend: str, on: Platform) -> bool:
+    """Whether `path` holds the result of this run, made by this backend on this platform."""
     if not path.exists():
         return False
     found = read(path)
-    return bool(
-        found["scenario"] == json.loads(scenario.model_dump_json())
-        and found["modules"] == modules.source_hashes(scenario.algorithms | set(scenario.module))
-    )
+    return found["backend"] == backend and on.knows(found, scenario, seed)
 
 
 def summarise(result: Json) -> Json:

@@ -98,6 +98,7 @@ def _one(
             seeded=backend.seeded,
         )
         fill(run, plan, job.scenario, backend)
+        parts = backend.platform.identity(job.scenario, job.seed, backend.name)
         progress = run / "progress"
 
         def tick() -> None:
@@ -119,7 +120,7 @@ def _one(
         )
         job.wall = time.monotonic() - began
         try:
-            data = result.make(job.scenario, job.seed, backend.name, plan, run)
+            data = result.make(job.scenario, job.seed, backend.name, plan, run, parts)
         except LabError as error:
             kept = job.path.with_suffix(".failed")
             left = f"all it left: {kept}"

@@ -20,10 +20,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    SerializerFunctionWrapHandler,
     ValidationError,
     field_validator,
-    model_serializer,
     model_validator,
 )
 
@@ -242,15 +240,6 @@ class Scenario(_Strict):
                 raise ValueError(f"flow[{i}]: {seconds:g} s; iperf3 sends for whole seconds")
 
     # --- what follows from it
-
-    @model_serializer(mode="wrap")
-    def _as_before(self, make: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Without `traffic` if it is the lab's own: results are compared with what they are of,
-        and most are older than the key."""
-        out: dict[str, Any] = make(self)
-        if self.traffic == "lfgen":
-            out.pop("traffic", None)
-        return out
 
     @property
     def max_rtt(self) -> float:

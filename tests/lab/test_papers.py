@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from longfat.build import kernel
 from longfat.build.modules import ROOT
 from longfat.pages import catalogue, cost, work
-from longfat.run import result, runner, scenario
+from longfat.run import identity, result, runner, scenario
 from longfat.run.backends import Uml
+from longfat.run.identity import Platform
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
@@ -28,16 +28,16 @@ Run = tuple[str, Scenario, int, Json]  # paper, scenario, seed, its line
 
 
 def cheapest(count: int) -> list[Run]:
-    """Committed runs with a module of ours that are current, or confirmed: the cheapest of each of
-    so many papers."""
+    """Committed runs with a module of ours that are current: the cheapest of each of so many
+    papers."""
     how = work.profile(work.COMMITTED)
     found: dict[str, tuple[float, Run]] = {}
     for figure in catalogue.load().figure:
         for file, runs in work.expected(figure, how, peers=False).items():
             lines = {
                 (line["scenario"]["name"], line["seed"]): line
-                for line in work.current(work.read(how.results, file), runs)
-                if line["modules"]
+                for line in work.current(work.read(how.results, file), runs, work.published())
+                if line["identity"]["modules"]
             }
             for one, seed in runs:
                 price = cost.estimate(one, file)
@@ -53,11 +53,10 @@ def test_committed_results_come_out_again(uml: Uml, tmp_path: Path) -> None:
     """Every number of the summary, and what is observed."""
     chosen = cheapest(3)
     assert len(chosen) == 3, "docs/results has current runs of fewer than three papers"
-    assert len({name.split("-")[0] for *_, line in chosen for name in line["modules"]}) == 3
-    # Debian's version of the package; a result has the kernel's own.
-    version = (kernel.build() / "version").read_text().strip().split("-")[0]
-    if other := {line["kernel"] for *_, line in chosen} - {version}:
-        pytest.skip(f"measured on Linux {', '.join(other)}, this is {version}")
+    assert len({name for *_, line in chosen for name in line["identity"]["modules"]}) == 3
+    here = Platform.here()
+    if other := [one.name for _, one, seed, line in chosen if not here.knows(line, one, seed)]:
+        pytest.skip(f"measured on another platform than is here: {', '.join(other)}")
     jobs = [
         runner.Job(one, seed, tmp_path / f"{work.run_name(one, seed)}.json")
         for _, one, seed, _ in chosen
@@ -65,6 +64,19 @@ def test_committed_results_come_out_again(uml: Uml, tmp_path: Path) -> None:
     runner.run(jobs, uml, workers=2, timeout=900, console=Console(quiet=True))
     for job, (paper, _, _, line) in zip(jobs, chosen, strict=True):
         assert work.differs(job.path, line, paper) == [], job.path.stem
+
+
+def test_the_published_platform_is_what_is_built() -> None:
+    """With a compiler whose work it knows: it knows all that is built here."""
+    here, published = Platform.here(), Platform.published()
+    built = {"programs": here.programs, **here.modules}
+    known = {"programs": published.programs, **published.modules}
+    right = [name for name, one in built.items() if set(one.objects) & set(known[name].objects)]
+    if not right:
+        pytest.skip("nothing published is of this compiler")
+    assert sorted(right) == sorted(built), f"renew it: {identity.RENEW}"
+    configuration = here.kernels[0].split()[1]
+    assert configuration in {name.split()[1] for name in published.kernels}, identity.RENEW
 
 
 def test_iperf3_gets_what_the_labs_traffic_gets(tmp_path: Path) -> None:
@@ -106,8 +118,8 @@ def test_iperf3_as_the_traffic_of_a_scenario(uml: Uml, tmp_path: Path) -> None:
     found = result.read(jobs[0].path)
     assert jobs[0].path.read_bytes() == jobs[1].path.read_bytes()
     assert found["iperf3"].startswith("iperf 3.")
-    assert found["scenario"]["traffic"] == "iperf3" and work.is_of(found, one)
-    assert list(found["modules"]) == ["ltcp"]
+    assert found["scenario"]["traffic"] == "iperf3" and uml.platform.knows(found, one, 1)
+    assert list(found["identity"]["modules"]) == ["tcp_ltcp"]
     assert 0.95 < found["summary"]["utilisation"] <= 1
     ltcp, reno = (flow["connections"][0] for flow in found["flows"])
     assert ltcp["t"][0] == 0 and reno["t"][0] == 4

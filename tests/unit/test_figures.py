@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Toml
 
 import hstcp_table
 from longfat.build import modules
@@ -21,7 +22,8 @@ from longfat.pages.observe import composite, cwhstcp, ghstcp, sabul
 from longfat.pages.tables import composite as composite_tables
 from longfat.pages.tables import ghstcp as ghstcp_tables
 from longfat.pages.tables import sabul as sabul_tables
-from longfat.run import result
+from longfat.run import identity, scenario
+from longfat.run.identity import Made, Platform
 
 Json = dict[str, Any]
 
@@ -53,7 +55,7 @@ def run(
         "events": events or [],
     }
     return {
-        "longfat": result.SCHEMA,
+        "longfat": identity.SCHEMA,
         "scenario": {
             "name": name,
             "duration": n / 10,
@@ -423,13 +425,22 @@ def test_markdown() -> None:
 # --- the pages
 
 
+def here() -> Platform:
+    """A machine that compiles each source to its own digest."""
+    of = Platform.of_sources()
+    made = {name: Made(one.source, (one.source,)) for name, one in of.modules.items()}
+    return Platform(Made(of.programs.source, (of.programs.source,)), made, ("6.12 abc",))
+
+
 @pytest.fixture
 def docs(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The docs/results of a tree, where all commands write."""
     path = tree / "docs/results"
     path.mkdir(parents=True)
     monkeypatch.setattr(tables, "ROOT", tree)
+    monkeypatch.setattr(figures, "ROOT", tree)
     monkeypatch.setattr(figures, "RESULTS", path)
+    monkeypatch.setattr(identity, "PUBLISHED", path / "platform.json")
     return path
 
 
@@ -475,33 +486,44 @@ def test_a_part_that_is_not_measured(page: Path) -> None:
     assert "two -->\n| a |\n| b |\n<!-- end two" in text
 
 
-def test_which_sources_results_are_of(docs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what a page has read; results without a module of ours are of any."""
-    now = modules.source_hashes(["foo"])
-    assert now
-    run = {"scenario": {"name": "a"}, "modules": {"foo": "0"}, "seed": 1}
-    for name, more in (
-        ("new", {"modules": now}),
-        ("others", {"modules": {}}),
-        ("again", {}),
-        ("old", {"scenario": {"name": "b"}}),
-        ("older", {"modules": "one hash"}),
-    ):
-        (docs / f"{name}.json").write_text(json.dumps([run | more, run | {"modules": {}}]))
-    again = {"scenario": "a", "was": {"foo": "0"}, "now": now}
-    (docs / "confirmed.json").write_text(json.dumps([again]))
+def test_which_results_are_of_older_versions(docs: Path, tree: Path, toml: Toml) -> None:
+    """Of what a page has read: runs, and measurements that name the source that they are of."""
+    file = tree / "tests/scenarios/small.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text(toml(cc='cc = "foo"', top="seeds = [1, 2]"))
+    (one,) = scenario.load(file)
+    on = here()
+    identity.PUBLISHED.write_text(on.text())
+    lines: list[Json] = [
+        {
+            "scenario": json.loads(one.model_dump_json()),
+            "backend": "uml",
+            "identity": on.identity(one, seed, "uml"),
+            "seed": seed,
+            "version": f"v{seed}",
+        }
+        for seed in one.seeds
+    ]
+    (docs / "small.json").write_text(json.dumps(lines))
+    now = modules.source_hashes(["foo"])["foo"]
+    shares = [{"cc": "foo", "source": now}, {"cc": "reno", "source": None}]
+    (docs / "share.json").write_text(json.dumps(shares))
 
-    def said(*names: str) -> str:
-        monkeypatch.setattr(figures, "READ", set(names))
-        return re.sub(r"\(results/\w+\.json\)", "", figures.sources())
+    def said() -> str:
+        figures.READ.clear()
+        for name in ("small", "share"):
+            figures.kept(name)
+        return figures.sources()
 
-    assert said("new", "others").startswith("All results of this page are of the present sources")
-    text = said("new", "again", "old", "older")
-    assert "gave exactly the same ([report.md](report.md#verdicts)): [again].\n" in text
-    assert "\nOf earlier sources, not made again: [old], [older].\nAll others are" in text
-    # Made again with sources that are not the present ones, either.
-    (docs / "confirmed.json").write_text(json.dumps([again | {"now": {"foo": "1"}}]))
-    assert said("again") == "Of earlier sources, not made again: [again]."
+    assert said() == "All results of this page are current."
+    lines[1]["identity"]["modules"]["tcp_foo"] = "0"
+    (docs / "small.json").write_text(json.dumps(lines))
+    means = "Of older versions ([report.md](report.md#when-is-a-result-current))"
+    small = "[small](results/small.json) (v2)"
+    assert said() == f"{means}, some or all of the runs: {small}. All others are current."
+    (docs / "share.json").write_text(json.dumps([{"cc": "foo", "source": "0"}]))
+    share = "[share](results/share.json) (unknown)"
+    assert said() == f"{means}, some or all of the runs: {share}, {small}."
 
 
 @pytest.mark.parametrize("mark", ["begin", "end"])

@@ -17,13 +17,6 @@ from longfat.run import backends, iperf3, plan
 TRAFFIC = 'traffic = "iperf3"'
 
 
-def test_the_labs_own_traffic_is_not_named_in_results(one: One) -> None:
-    """They are compared with those of before there was a choice."""
-    assert "traffic" not in json.loads(one().model_dump_json())
-    there = json.loads(one(top=TRAFFIC).model_dump_json())
-    assert there["traffic"] == "iperf3"
-
-
 @pytest.mark.parametrize(
     ("part", "line", "said"),
     [

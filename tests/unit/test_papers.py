@@ -21,9 +21,7 @@ from typing import Any
 import pytest
 from matplotlib import pyplot
 
-from longfat.build import kernel
 from longfat.build.modules import ROOT, algorithms
-from longfat.core import cache
 from longfat.core.errors import LabError
 from longfat.pages import __main__ as main
 from longfat.pages import catalogue, cost, page, work
@@ -35,7 +33,7 @@ from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
 from longfat.pages.tables import readme
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
-from longfat.run import backends, result, runner, scenario
+from longfat.run import backends, identity, result, runner, scenario
 
 FIGURES = catalogue.load().figure
 IDS = [figure.id for figure in FIGURES]
@@ -394,18 +392,11 @@ def test_verdict_of_a_claim_of_ours() -> None:
 @pytest.mark.parametrize(
     ("state", "verdict", "said"),
     [
-        (State(3, missing=["r"]), Verdict.MISSING, "2 of 3 runs; 1 missing"),
+        (State(3, missing=["r"], current=["s", "t"]), Verdict.MISSING, "2 of 3 runs; 1 missing"),
         (
-            State(3, stale=["r"]),
-            Verdict.STALE,
-            "2 of 3 runs; 1 measured with other sources or another scenario",
-        ),
-        (State(3, stale=["r"], missing=["s"]), Verdict.MISSING, None),
-        (
-            State(3, stale=["r"], failed={"s": "no kernel\nat all"}),
+            State(3, older={"r": "v2", "t": "v1"}, failed={"s": "no kernel\nat all"}),
             Verdict.FAILED,
-            "1 of 3 runs; 1 failed, first s: no kernel; 1 measured with other sources or another "
-            "scenario",
+            "2 of 3 runs; 1 failed, first s: no kernel; 2 older, of versions v1, v2",
         ),
     ],
 )
@@ -436,40 +427,77 @@ def line_of(one: scenario.Scenario, seed: int) -> dict[str, Any]:
     return {
         "scenario": json.loads(one.model_dump_json()),
         "seed": seed,
-        "modules": {},
+        "backend": "uml",
         "kernel": "6.12",
+        "identity": identity.whole(work.published().identity(one, seed, "uml"), "6.12"),
     }
+
+
+def older(line: dict[str, Any], **other: Any) -> dict[str, Any]:
+    """Of other programs."""
+    return line | {"identity": line["identity"] | {"programs": "0"}, "version": "v1"} | other
 
 
 def test_state() -> None:
     one, seed = one_run()
     line = line_of(one, seed)
-    good = work.state([line], [(one, seed)])
-    assert good.complete and good.kernels == {"6.12"}
-    assert work.state([line | {"accelerator": "tcg"}], [(one, seed)]).kernels == {"6.12 (tcg)"}
-    assert work.state([], [(one, seed)]).missing == ["crosscheck-reno-s1"]
-    failed = work.state([line | {"failed": "why"}], [(one, seed)])
+    on = work.published()
+    good = work.state([line], [(one, seed)], on)
+    assert good.complete and good.kernels == {"6.12"} and good.current == ["crosscheck-reno-s1"]
+    tcg = work.state([line | {"accelerator": "tcg"}], [(one, seed)], on)
+    assert tcg.kernels == {"6.12 (tcg)"}
+    assert work.state([], [(one, seed)], on).missing == ["crosscheck-reno-s1"]
+    failed = work.state([line | {"failed": "why"}], [(one, seed)], on)
     assert failed.failed == {"crosscheck-reno-s1": "why"} and not failed.complete
     other = one.model_copy(update={"duration": 61.0})
-    assert work.state([line], [(other, seed)]).stale == ["crosscheck-reno-s1"]
-    assert work.state([line | {"modules": {"reno": "0"}}], [(one, seed)]).stale
-    assert work.current([line], [(one, seed)]) == [line]
-    assert work.current([line | {"failed": "why"}], [(one, seed)]) == []
-    assert work.current([line], [(other, seed)]) == []
+    found = work.state([line], [(other, seed)], on)
+    assert found.older == {"crosscheck-reno-s1": "unknown"} and found.complete
+    assert work.state([older(line)], [(one, seed)], on).versions == "v1"
+    assert work.current([line], [(one, seed)], on) == [line]
+    assert work.current([line | {"failed": "why"}, older(line)], [(one, seed)], on) == []
+    assert work.there([older(line), line | {"failed": "why"}], [(one, seed)]) == [older(line)]
+    assert work.there([line], [(one, seed + 1)]) == []
 
 
 def test_what_is_kept_is_merged() -> None:
     """A run made now is beside those of docs/results, in the order of the scenario file, and in
-    the place of its own; what is stale goes; a failure is not hidden by an older result."""
+    the place of its own, older or not; a failure is not hidden by an older result."""
     one, _ = one_run()
     runs = [(one, seed) for seed in (1, 2, 3)]
-    kept = [line_of(one, 3), line_of(one, 1), line_of(one, 2) | {"modules": {"reno": "0"}}]
-    new = [line_of(one, 1) | {"kernel": "6.13"}]
-    found = work.merged(kept, new, runs)
-    assert [(line["seed"], line["kernel"]) for line in found] == [(1, "6.13"), (3, "6.12")]
-    assert not work.state(found, runs).complete and work.state(found, [runs[0], runs[2]]).complete
-    found = work.merged(kept, [line_of(one, 3) | {"failed": "why"}], runs)
-    assert work.state(found, runs).failed == {"crosscheck-reno-s3": "why"}
+    kept = [line_of(one, 3) | {"version": "v1"}, line_of(one, 1), older(line_of(one, 2))]
+    new = [line_of(one, 1) | {"summary": 2}, line_of(one, 3), older(line_of(one, 2), version="v9")]
+    found = work.merged(kept, new, runs, "v2")
+    # What gives the same is not of another version; what is not current is not taken.
+    assert [(line["seed"], line["version"]) for line in found] == [(1, "v2"), (2, "v1"), (3, "v1")]
+    assert found[0]["summary"] == 2
+    assert work.state(found, runs, work.published()).older == {"crosscheck-reno-s2": "v1"}
+    (line, *_) = work.merged(kept, [line_of(one, 2)], [runs[1]], "v2")
+    assert line == line_of(one, 2) | {"version": "v2"}
+    found = work.merged(kept, [line_of(one, 3) | {"failed": "why"}], runs, "v2")
+    assert work.state(found, runs, work.published()).failed == {"crosscheck-reno-s3": "why"}
+
+
+def test_what_is_older_is_shown_and_not_counted(alone: work.Profile) -> None:
+    """With its numbers and a verdict, and the version beside it; the headline has none of it."""
+    (figure,) = catalogue.choose(["ltcp-fig11"])
+    how = work.profile(work.COMMITTED)
+    before = page.section(figure, how)
+    assert before.verdict is Verdict.REPRODUCED and not before.older
+    name = figure.scenarios[0]
+    lines = [older(line, version="v1.2") for line in work.read(RESULTS, name)]
+    with pytest.MonkeyPatch.context() as patch:
+        read = work.read
+        patch.setattr(work, "read", lambda at, file: lines if file == name else read(at, file))
+        found = page.section(figure, how)
+    assert (found.verdict, found.numbers) == (before.verdict, before.numbers)
+    assert found.older == "v1.2" and found.pictures and found.holds == before.holds == "3 of 3"
+    text = page.html([found], how)
+    assert text.count("v1.2") >= 3 and "1 reproduced" not in text
+    assert "1 more is shown from older versions" in text
+    (text,) = (text for path, text in page.markdown([found], how).items() if path.suffix == ".md")
+    assert "| reproduced (older: of version v1.2) | 3 of 3 |" in text
+    assert "**Reproduced, 3 of 3 criteria hold.** Older: of version v1.2" in text
+    assert "1 reproduced" in page.html([before], how)
 
 
 def test_keep_takes_what_makes_a_file_complete(
@@ -480,7 +508,8 @@ def test_keep_takes_what_makes_a_file_complete(
     monkeypatch.setattr(cost, "keep", lambda *_: None)
     figures = [figure_of(scenarios=["crosscheck"])]
     runs = [(one, 1) for one in scenario.load(ROOT / "tests/scenarios/crosscheck.toml")]
-    lines = [line_of(*run) | {"modules": work.sources(run[0])} for run in runs]
+    monkeypatch.setattr(work, "tree_version", lambda: "v1")
+    lines = [line_of(*run) | {"version": "v1"} for run in runs]
     work.write_lines(lines[:1], alone.results / "crosscheck.json")
     assert work.keep(figures, alone) == ["crosscheck"] and not kept.exists()
     assert work.keep(figures, alone, partial=True) == ["crosscheck"]
@@ -519,7 +548,7 @@ def test_a_figure_without_runs_is_missing(alone: work.Profile) -> None:
 def test_a_peer_that_failed_shows_so() -> None:
     """And so does one of which some runs are good."""
     (figure,) = catalogue.choose(["ltcp-fig6"])
-    state = State(9, failed={"a": "x", "d": "x"}, missing=["b"], stale=["e"])
+    state = State(9, failed={"a": "x", "d": "x"}, missing=["b"], older={"e": "v1"})
     runs = {
         "bbr": ["a"],
         "bic": ["b"],
@@ -532,7 +561,7 @@ def test_a_peer_that_failed_shows_so() -> None:
     assert table
     rows = {row[0]: row[1:] for row in table.rows}
     assert (rows["reno"], rows["bbr"], rows["bic"]) == (["1", "2"], ["failed", ""], ["missing", ""])
-    assert rows["cubic (2 of 4, failed: 1)"] == ["3", "4"]
+    assert rows["cubic (3 of 4, failed: 1) (older)"] == ["3", "4"]
     assert rows["yeah"] == ["not run", ""]
     # Without the figure itself.
     table = page._peer_table(figure, None, state, runs)
@@ -587,7 +616,7 @@ def test_plan_makes_what_is_stale_again(alone: work.Profile) -> None:
     error.write_text("the kernel complained\n")
     assert not any(run["done"] for run in work.plan(figures, alone))
     error.unlink()
-    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "modules": {"reno": "0"}}))
+    path.write_text(json.dumps(older(line_of(one, seed)) | {"longfat": 1}))
     runs = work.plan(figures, alone)
     assert not any(run["done"] for run in runs)
     assert path.exists(), "a plan changes nothing"
@@ -621,7 +650,7 @@ def test_dry_changes_nothing(
     one, seed = one_run()
     path = work.path_of(alone, one, seed)
     path.parent.mkdir(parents=True)
-    path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "modules": {"reno": "0"}}))
+    path.write_text(json.dumps(older(line_of(one, seed)) | {"longfat": 1}))
     monkeypatch.setattr(work, "profile", lambda name: alone)
     assert main.main(["plan", "--dry", "crosscheck"]) == 0
     assert "crosscheck-reno-s1" in capsys.readouterr().out and path.exists()
@@ -808,36 +837,12 @@ def test_loss_events_are_counted_by_the_bottleneck() -> None:
     assert crosscheck.observe(run)["losses"] == 2
 
 
-def test_a_result_of_earlier_sources(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """... counts if a run that was made again with the present ones says so, of these sources."""
-    one, seed = scenario.load(ROOT / "tests/scenarios/crosscheck.toml")[2], 1  # ltcp
-    line = line_of(one, seed) | {"modules": {"ltcp": "0"}}
-    entry = {"scenario": one.name, "seeds": [1], "was": {"ltcp": "0"}, "now": work.sources(one)}
-
-    def state_with(**other: Any) -> State:
-        monkeypatch.setattr(work, "_confirmations", lambda: {one.name: entry | other})
-        return work.state([line], [(one, seed)])
-
-    good = state_with()
-    assert good.complete and good.text() == (
-        "1 of 1 runs; 1 measured with earlier sources, of each scenario of which a seed made again "
-        "with these gave exactly the same"
-    )
-    assert work.current([line], [(one, seed)]) == [line] and not work.measured_as(line, one)
-    assert good.again == {"crosscheck-ltcp-s1"}
-    # Another seed says so of it, which is of the present sources by now.
-    other = state_with(seeds=[2])
-    assert other.complete and other.earlier and not other.again
-    assert state_with(was={"ltcp": "1"}).stale and state_with(now={"ltcp": "0"}).stale
-    assert work.current([line], [(one, seed)]) == []
-
-
 def test_what_a_rerun_gives_otherwise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In all but the sources: in the summary, and in what is observed."""
+    """In the summary, and in what is observed."""
     monkeypatch.setattr(work, "_observe", lambda paper, run: {"peak": run["peak"], "late": (1, 2)})
-    made = {"longfat": 1, "modules": {"ltcp": "1"}, "flows": [], "summary": {"loss": 0.1}}
+    made = {"longfat": 1, "identity": {"id": "1"}, "flows": [], "summary": {"loss": 0.1}}
     made |= {"peak": 1.5, "scenario": {"seeds": [1, 2]}}
-    line = result.summarise(made | {"modules": {"ltcp": "0"}, "scenario": {"seeds": [1]}})
+    line = result.summarise(made | {"scenario": {"seeds": [1]}}) | {"version": "v1"}
     line["observed"] = {"peak": 1.5}
     path = tmp_path / "run.json"
 
@@ -849,29 +854,11 @@ def test_what_a_rerun_gives_otherwise(tmp_path: Path, monkeypatch: pytest.Monkey
     assert differs() == []
     assert differs(summary={"loss": 0.1000001}) == ["summary"]
     assert differs(peak=1.5000001) == ["observed peak"]
-    assert work.unknown(path, line, "ltcp") == ["late"]
     line["observed"]["late"] = [1, 2]
-    assert differs() == [] and work.unknown(path, line, "ltcp") == []
+    assert differs() == []
+    assert differs(identity={"id": "2"}) == ["identity"]
     line["observed"]["gone"] = 1
     assert differs() == ["observed gone"]
-
-
-def test_all_seeds_of_what_is_cheap_are_made_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    figures = catalogue.choose(["composite-flood"])
-    kept = work.read(RESULTS, "composite-flood")
-    lines = [line | {"modules": {"composite-8": "0"}} for line in kept if line["modules"]]
-    monkeypatch.setattr(work, "read", lambda where, file: lines)
-
-    def seeds(cpu_s: float) -> list[int]:
-        monkeypatch.setattr(cost, "estimate", lambda one, file: cpu_s)
-        found = work._stale(figures)
-        return [job.seed for _, job, _ in found["composite-flood-composite_8"]]
-
-    assert seeds(5.9) == list(range(1, 11)) and seeds(6) == [1]
-
-    # Five seeds of almost nothing, with what it takes to start: they are cheap.
-    known = cost._costs()
-    assert 5 * (known["start_s"] + known["python_s"]) < work.ALL_SEEDS / 2
 
 
 def test_only_whole_runs_are_kept() -> None:
@@ -967,7 +954,8 @@ def test_seeds_that_are_not_there_are_said() -> None:
         file
     ]
     later = [work.run_name(one, seed) for one, seed in runs if seed > 1]
-    state = State(len(runs), missing=list(later))
+    first = [work.run_name(one, seed) for one, seed in runs if seed == 1]
+    state = State(len(runs), missing=list(later), current=first)
     assert page._fewer_seeds(state, runs) == "1 seed of 5"
     assert state.complete and state.text() == f"{len(runs) // 5} of {len(runs) // 5} runs"
     for missing in (later[1:], later + [work.run_name(*runs[0])], []):
@@ -1107,9 +1095,11 @@ def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> No
 
 
 def test_the_readme_counts_as_the_page_does(committed: list[page.Section]) -> None:
-    verdicts = [one.verdict for one in committed if not one.figure.ours]
+    """What is shown from older versions is not reproduced."""
+    papers = [one for one in committed if not one.figure.ours]
+    verdicts = [one.verdict for one in papers if not one.older]
     good = verdicts.count(Verdict.REPRODUCED) + verdicts.count(Verdict.DIFFERENT)
-    assert f"**{good} of {len(verdicts)} figures" in readme.headline()
+    assert f"**{good} of {len(papers)} figures" in readme.headline()
     for made in (readme.headline(), readme.beside()):
         assert f"\n{made}\n" in (ROOT / "README.md").read_text()
 
@@ -1197,33 +1187,20 @@ def test_what_ltcp_prints_of_each_rate() -> None:
 # --- what is current, and what cannot be read
 
 
-def test_a_run_of_another_kernel_is_made_again(
-    alone: work.Profile, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """In virtual time; of any if the lab's own is not built yet."""
+def test_a_run_of_another_kernel_is_made_again(alone: work.Profile) -> None:
+    """In virtual time."""
     one, seed = one_run()
     path = work.path_of(alone, one, seed)
     path.parent.mkdir(parents=True)
 
-    def made(built: str, **other: str) -> bool:
-        monkeypatch.setattr(work, "_kernel", lambda: built)
-        path.write_text(json.dumps(line_of(one, seed) | {"longfat": 1, "backend": "uml"} | other))
-        return work.is_made(path, one)
+    def made(kernel: str) -> bool:
+        line = line_of(one, seed)
+        line["identity"]["kernel"] = kernel
+        path.write_text(json.dumps(line | {"longfat": 1}))
+        return work.is_made(path, one, seed)
 
-    assert made("6.12") and made("") and not made("6.13")
-    assert made("6.13", backend="vm")
-
-
-def test_the_version_of_the_labs_kernel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As results have it, whose kernels say it themselves."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert work._kernel.__wrapped__() == ""
-    entry = cache.directory() / f"kernel-6.12.107-1-{kernel.LAB.key}"
-    for needed in (*kernel.LAB.needs, "version"):
-        (entry / needed).parent.mkdir(parents=True, exist_ok=True)
-        (entry / needed).write_text("6.12.107-1\n")
-    assert work._kernel.__wrapped__() == "6.12.107"
-    assert {line["kernel"] for line in work.read(RESULTS, "ltcp-fig9")} == {"6.12.107"}
+    (known, *_) = work.published().kernels
+    assert made(known) and not made(known.replace("6.12", "6.13")) and not made(known + "0")
 
 
 @pytest.mark.parametrize("text", ["", '{"longfat": 1', "[]", '{"longfat": 1}', '{"longfat": 0}'])
@@ -1274,24 +1251,6 @@ def test_summaries_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
     with pytest.raises(KeyboardInterrupt):
         work.write_lines([{"a": 2}], path)
     assert work.read(tmp_path, "some") == [{"a": 1}] and list(tmp_path.iterdir()) == [path]
-
-
-def test_what_is_kept_is_not_replaced_by_what_is_older(monkeypatch: pytest.MonkeyPatch) -> None:
-    """By what is stale, or of earlier sources that gave the same; those are replaced."""
-    one, seed = scenario.load(ROOT / "tests/scenarios/crosscheck.toml")[2], 1  # ltcp
-    entry = {"scenario": one.name, "seeds": [1], "was": {"ltcp": "0"}, "now": work.sources(one)}
-    monkeypatch.setattr(work, "_confirmations", lambda: {one.name: entry})
-    present, earlier, stale = (
-        line_of(one, seed) | {"modules": of} for of in (entry["now"], {"ltcp": "0"}, {"ltcp": "1"})
-    )
-    failed = line_of(one, seed) | {"failed": "why"}
-
-    def merged(kept: dict[str, Any], new: dict[str, Any]) -> list[dict[str, Any]]:
-        return work.merged([kept], [new], [(one, seed)])
-
-    assert merged(present, stale) == merged(present, earlier) == [present]
-    assert merged(earlier, present) == [present] and merged(earlier, stale) == [earlier]
-    assert merged(stale, stale) == [] and merged(present, failed) == [failed]
 
 
 def test_what_a_failure_left_goes_with_a_success(

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from conftest import One
 
-from longfat.build import modules
 from longfat.core.errors import LabError
-from longfat.run import plan, result
+from longfat.run import identity, plan, result
+from longfat.run.identity import Platform
 from longfat.run.scenario import Scenario
 
 # A finished run directory with these samples, as lines.
@@ -29,7 +29,7 @@ def finished(tmp_path: Path) -> Run:
         path.mkdir(exist_ok=True)
         text = "".join(f"{line}\n" for line in samples)
         content = {"samples": text, "log": log, "kernel": "6.12.1\n", "status": "0\n"}
-        content |= {"modules": '{"foo": "as built"}', **files}
+        content |= files
         for name, what in content.items():
             (path / name).write_text(what)
         return path
@@ -305,12 +305,17 @@ def test_impaired_hop(one: One, finished: Run) -> None:
 
 def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
     scenario = one(cc='cc = "foo"', link='aqm = "red"')
-    out = made(scenario, finished(flow(0)))
+    path = finished(flow(0))
+    planned = plan.make(scenario, 3, prefix="lf", seeded=True)
+    out = result.make(scenario, 3, "uml", planned, path, {"plan": "p", "kernel": "6.12.1 abc"})
     assert (out["seed"], out["backend"], out["kernel"]) == (3, "uml", "6.12.1")
     assert out["scenario"]["flow"][0]["cc"] == "foo"
     assert out["scenario"]["link"]["aqm"] == "red"
     assert out["log"] == ["eth0: up"]
-    assert out["modules"] == {"foo": "as built"}
+    known = out["identity"]
+    assert known == {"plan": "p", "kernel": "6.12.1 abc", "id": known["id"]}
+    other = result.make(scenario, 3, "vm", planned, path, {"plan": "p"})["identity"]
+    assert other["kernel"] == "6.12.1" and other["id"] != known["id"]
 
 
 def test_the_page_has_every_field(one: One, finished: Run) -> None:
@@ -483,21 +488,30 @@ def test_summarise(one: One, finished: Run) -> None:
     assert len(json.dumps(small)) < 3000 < len(before)
     assert small["summary"] == out["summary"]
     assert small["flows"][0]["goodput_bps"] == out["flows"][0]["goodput_bps"]
-    assert small["longfat"] == result.SCHEMA
+    assert small["longfat"] == identity.SCHEMA
     assert "connections" not in small["flows"][0]
     # It is tied to the very result that it is of.
     out["flows"][0]["connections"][0]["cwnd"][50] += 1
     assert result.summarise(out)["of"] != small["of"]
 
 
-def test_current_is_same_scenario_and_same_sources(
+def test_current_is_the_same_run_on_the_same_platform(
     one: One, finished: Run, tmp_path: Path, tree: Path
 ) -> None:
     scenario, path = one(cc='cc = "foo"'), tmp_path / "result.json"
-    built = json.dumps(modules.source_hashes(["foo"]))
-    assert not result.current(path, scenario)
-    result.write(made(scenario, finished(flow(0), modules=built)), path)
-    assert result.current(path, scenario)
-    assert not result.current(path, one(cc='cc = "foo"', top='warmup = "1s"'))
-    (tree / "include/longfat/growth.h").write_text("/* another */\n")
-    assert not result.current(path, scenario)
+    on = Platform.of_sources()
+
+    def current(scenario: Scenario, seed: int = 3, backend: str = "vm") -> bool:
+        return result.current(path, scenario, seed, backend, Platform.of_sources())
+
+    assert not current(scenario)
+    planned = plan.make(scenario, 3, prefix="lf", seeded=False)
+    parts = on.identity(scenario, 3, "vm")
+    result.write(result.make(scenario, 3, "vm", planned, finished(flow(0)), parts), path)
+    assert current(scenario)
+    assert not current(scenario, seed=4) and not current(scenario, backend="host")
+    assert not current(one(cc='cc = "foo"', top='warmup = "1s"'))
+    (tree / "include/longfat/growth.h").write_text("/* only said otherwise */\n")
+    assert current(scenario)
+    (tree / "include/longfat/growth.h").write_text("#define LF_GROWTH 2\n")
+    assert not current(scenario)

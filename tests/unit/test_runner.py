@@ -161,16 +161,18 @@ def test_what_a_run_is_given(one: One, backend: Fake, tmp_path: Path, tree: Path
     assert not (where / "tracing").exists()
 
 
-def test_a_result_names_the_sources_that_were_built(
+def test_a_result_is_known_by_what_was_built(
     one: One, backend: Fake, tmp_path: Path, tree: Path
 ) -> None:
     """An edit between building and the end of a run is not what was measured."""
     backend.prepare(lambda _: None)
-    built = modules.source_hashes(["foo"])
-    (tree / "tcp_foo.c").write_text((tree / "tcp_foo.c").read_text() + "/* edited */\n")
+    built = modules.bare_digest("tcp_foo")
+    (tree / "tcp_foo.c").write_text((tree / "tcp_foo.c").read_text() + "int edited;\n")
     run(runner.jobs_for([one(cc='cc = "foo"')], [1], tmp_path), backend)
     (path,) = tmp_path.glob("*.json")
-    assert json.loads(path.read_text())["modules"] == built != modules.source_hashes(["foo"])
+    found = json.loads(path.read_text())["identity"]
+    assert found["modules"] == {"tcp_foo": built} and found["kernel"] == "6"
+    assert built != modules.bare_digest("tcp_foo")
 
 
 def test_names_of_one_module_share_its_parameters(

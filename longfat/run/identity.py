@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a result is known by: everything that decided its bytes.
+
+A result carries its identity:
+
+plan        what `fill` writes into a run's directory, the seed, the memory of a virtual kernel, and
+            what the summary is computed with besides
+programs    what carries the plan out
+kernel      on uml its version and its configuration; else what it calls itself
+modules     module of ours that the run loads -> what that was
+id          one hash of all of these
+
+A title, which seeds there are besides, and a key whose value leaves the files as they were are in
+none of these.  Nor are ip, tc and sysctl, which only pass on what the plan says.
+
+On uml a program and a module are known by what they compile to, so that a comment changes nothing.
+Other backends compile on their own systems.  There both are known by their sources without the
+comments.
+
+A result is stale if a Platform does not know one of these parts, and for no other reason.  A
+Platform is this machine's (`here`), or that of the published results (`published`), which a small
+file describes so that no kernel and no compiler is needed to say which of them are current.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from longfat.build import kernel, modules, objects, tools
+from longfat.build.modules import ROOT
+from longfat.core import cache
+from longfat.core.errors import LabError
+from longfat.run.plan import Plan, make
+from longfat.run.scenario import Scenario
+
+Json = dict[str, Any]
+
+PUBLISHED = ROOT / "docs/results/platform.json"
+RENEW = "scripts/longfat python -m longfat.pages platform"
+# Raised when a result is computed otherwise from the same samples.
+SCHEMA = 1
+UML = "uml"  # the backend of which results repeat to the byte
+
+
+# --- the plan
+
+
+def loaded(scenario: Scenario) -> list[str]:
+    """The modules of ours that a run loads."""
+    owners = modules.owners()
+    return sorted({owners[cc] for cc in scenario.algorithms | set(scenario.module) if cc in owners})
+
+
+def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
+    """What a run's directory has besides programs and modules: name -> content."""
+    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
+    found = {
+        "setup.sh": plan.setup,
+        "traffic": plan.traffic,
+        "main.sh": plan.main,
+        "spaces": "".join(f"{ns}\n" for ns in spaces),
+    }
+    if scenario.trace:
+        found["tracing"] = ""
+    # A module may register several names: its parameters may stand under any of them.
+    owners = modules.owners()
+    settings: dict[str, list[str]] = {module: [] for module in loaded(scenario)}
+    for cc in sorted(set(scenario.module) & set(owners)):
+        settings[owners[cc]] += [
+            f"{key}={int(value) if isinstance(value, bool) else value}"
+            for key, value in scenario.module[cc].items()
+        ]
+    return found | {f"{module}.conf": "\n".join(of) + "\n" for module, of in settings.items()}
+
+
+def memory(scenario: Scenario) -> int:
+    """Megabytes of a virtual kernel: room for what is in flight and queued.  They are on its
+    command line, which goes into its random pool."""
+    in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
+    return min(16384, 1024 + round(16 * in_flight / 2**20))
+
+
+def plan_digest(scenario: Scenario, seed: int, *, seeded: bool) -> str:
+    """The part `plan`.  Namespaces are called as on uml, whatever a backend calls them."""
+    plan = make(scenario, seed, prefix="lf", seeded=seeded)
+    # With what `result.make` reads the samples.
+    reading = (
+        SCHEMA,
+        *(scenario.duration, scenario.warmup, scenario.sample, scenario.queue_sample),
+        *(scenario.link.rate, round(scenario.capacity)),
+        [(flow.cc, flow.rtt) for flow in scenario.flow],
+        *(plan.flows, plan.udp, plan.short),
+    )
+    return cache.digest(seed, memory(scenario), reading, *sorted(files(plan, scenario).items()))
+
+
+# --- what carries it out
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a thing is known by: its source without comments, and all that this compiled to, by
+    this compiler or another."""
+
+    source: str
+    objects: tuple[str, ...] = ()
+
+
+# What a run is carried out by.
+_C = ("lfgen.c", "getrandom.c")
+_SHELL = ("run.sh", "init.sh")
+
+
+def _scripts() -> list[str]:
+    return [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
+
+
+def _programs_source() -> str:
+    texts = [objects.bare((tools.GUEST / name).read_text()) for name in _C]
+    return cache.digest(*texts, *_scripts(), *kernel.BOOT)
+
+
+def _kernel_of(built: Path, what: kernel.Kernel) -> str:
+    # Debian's version has the revision of its package, too.
+    version = (built / "version").read_text().split("-")[0].strip()
+    return f"{version} {what.configuration}"
+
+
+def _by_version(name: str) -> tuple[list[int], str]:
+    return [int(x) for x in name.split()[0].split(".") if x.isdigit()], name
+
+
+@dataclass(frozen=True)
+class Platform:
+    """What runs are made on, or may have been made on."""
+
+    programs: Made
+    modules: Mapping[str, Made]
+    kernels: tuple[str, ...] = field(default=())  # of uml: "version configuration"
+
+    @classmethod
+    def of_sources(cls) -> Self:
+        """The tree's, with nothing compiled."""
+        of = {module: Made(modules.bare_digest(module)) for module in modules.sources()}
+        return cls(Made(_programs_source()), of)
+
+    @classmethod
+    def here(cls, what: kernel.Kernel = kernel.LAB) -> Self:
+        """This machine's kernel, programs and modules, built if they are not yet."""
+        sources = cls.of_sources()
+        built = kernel.build(what)
+        compiled = objects.read_digests(kernel.build_modules(what))
+        programs = objects.read_digests(tools.programs())
+        carried_out = cache.digest(
+            *(programs[Path(name).stem] for name in _C), *_scripts(), *kernel.BOOT
+        )
+        return cls(
+            Made(sources.programs.source, (carried_out,)),
+            {name: Made(one.source, (compiled[name],)) for name, one in sources.modules.items()},
+            (_kernel_of(built, what),),
+        )
+
+    @classmethod
+    def published(cls, path: Path | None = None) -> Self:
+        """That of docs/results, as its file says; LabError if there is none."""
+        path = path or PUBLISHED
+        try:
+            data = json.loads(path.read_text())
+            programs, *of = (
+                Made(one["source"], tuple(one["objects"]))
+                for one in (data["programs"], *data["modules"].values())
+            )
+            return cls(
+                programs, dict(zip(data["modules"], of, strict=True)), tuple(data["kernels"])
+            )
+        except (OSError, ValueError, LookupError, TypeError) as error:
+            raise LabError(
+                f"{path}: does not say what the published results are of ({error!r}): {RENEW}"
+            ) from error
+
+    def text(self) -> str:
+        """As its file has it."""
+
+        def entry(one: Made) -> Json:
+            return {"source": one.source, "objects": list(one.objects)}
+
+        data = {
+            "kernels": list(self.kernels),
+            "programs": entry(self.programs),
+            "modules": {name: entry(one) for name, one in sorted(self.modules.items())},
+        }
+        return json.dumps(data, indent=1) + "\n"
+
+    def renewed(self, now: Platform) -> Platform:
+        """This, as of `now`.  The same source compiled by another compiler, and another version of
+        the kernel with the same configuration, come beside what there was; anything else replaces
+        it."""
+
+        def beside(was: Made | None, one: Made) -> Made:
+            if was and (was.source == one.source or set(one.objects) & set(was.objects)):
+                return Made(one.source, tuple(sorted({*was.objects, *one.objects})))
+            return one
+
+        configurations = {name.split()[1] for name in now.kernels}
+        kernels = {name for name in self.kernels if name.split()[1] in configurations}
+        return Platform(
+            beside(self.programs, now.programs),
+            {name: beside(self.modules.get(name), one) for name, one in now.modules.items()},
+            tuple(sorted(kernels | set(now.kernels), key=_by_version)),
+        )
+
+    def identity(self, scenario: Scenario, seed: int, backend: str) -> Json:
+        """That of a run made here, on `backend`: `whole` adds the kernel, where only the run says
+        what it was, and the id."""
+        exact = backend == UML
+        return {
+            "plan": plan_digest(scenario, seed, seeded=exact),
+            "programs": self.programs.objects[0] if exact else self.programs.source,
+            "modules": {
+                name: one.objects[0] if exact else one.source
+                for name, one in self.modules.items()
+                if name in loaded(scenario)
+            },
+            **({"kernel": self.kernels[0]} if exact else {}),
+        }
+
+    def knows(self, result: Json, scenario: Scenario, seed: int) -> bool:
+        """Whether a result is current: it is of this run, made on this."""
+        found, exact = result.get("identity"), result.get("backend") == UML
+        if not isinstance(found, dict):
+            return False
+
+        def of(one: Made | None) -> tuple[str, ...]:
+            return (one.objects if exact else (one.source,)) if one else ()
+
+        return bool(
+            found["programs"] in of(self.programs)
+            and sorted(found["modules"]) == loaded(scenario)
+            and all(what in of(self.modules.get(name)) for name, what in found["modules"].items())
+            and (not exact or found["kernel"] in self.kernels)
+            and found["plan"] == plan_digest(scenario, seed, seeded=exact)
+        )
+
+
+def whole(parts: Json, kernel: str) -> Json:
+    """An identity with the kernel, as the run says unless that is known better, and its id."""
+    found = {"kernel": kernel} | parts
+    return found | {"id": cache.digest(json.dumps(found, sort_keys=True))}
+
+
+def unknown(published: Platform, sources: Platform) -> list[str]:
+    """What of the tree's programs and modules the published platform does not know, or knows and
+    is not there any more."""
+    names: Iterable[str] = sorted({*published.modules, *sources.modules})
+
+    def source(one: Made | None) -> str:
+        return one.source if one else ""
+
+    found = [
+        name
+        for name in names
+        if source(published.modules.get(name)) != source(sources.modules.get(name))
+    ]
+    return (["programs"] if published.programs.source != sources.programs.source else []) + found

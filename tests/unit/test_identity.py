@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What a result is known by: what changes it, and what does not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import One
+
+from longfat.build import modules, objects, tools
+from longfat.core.errors import LabError
+from longfat.pages import catalogue, work
+from longfat.run import identity, scenario
+from longfat.run.identity import Made, Platform, plan_digest
+
+CODE = """\
+#include <stdio.h>
+/* A comment. */
+static int limit = 3;
+static const char *const names[] = {"a", "b"};
+
+static int twice(int given)
+{
+	return given * limit;
+}
+
+int main(int count, char **words)
+{
+	return printf("%s\\n", words[0]) + twice(count) + names[count & 1][0];
+}
+"""
+
+# Text, what it becomes, whether that is the same code.
+CHANGES = [
+    ("/* A comment. */", "/* Another\n\n, longer. */\n\n", True),
+    ("given", "number", True),
+    ("twice", "thrice", True),
+    ("static int limit", "\n\n\nstatic int limit", True),
+    ("limit = 3", "limit = 4", False),
+    ('"b"', '"c"', False),
+    ("given * limit", "given + limit", False),
+    ("printf", "fprintf(stderr, words[0]) + printf", False),
+    ("names[count & 1]", "names[!(count & 1)]", False),
+]
+
+
+@pytest.fixture
+def compiled(tmp_path: Path) -> Callable[[str], str]:
+    def digest(text: str) -> str:
+        (tmp_path / "a.c").write_text(text)
+        command = ["cc", "-O2", "-g", "-c", "-o", "a.o", "a.c"]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        return objects.digest(tmp_path / "a.o")
+
+    return digest
+
+
+@pytest.mark.parametrize(("old", "new", "same"), CHANGES)
+def test_what_code_is_known_by(
+    compiled: Callable[[str], str], old: str, new: str, same: bool
+) -> None:
+    assert old in CODE
+    assert (compiled(CODE.replace(old, new)) == compiled(CODE)) is same
+
+
+def test_relocations_are_part_of_it(compiled: Callable[[str], str]) -> None:
+    """Which function is called is in no byte of the code."""
+    text = "int {0}(void); int f(void) {{ return {0}() + 1; }}"
+    assert compiled(text.format("a")) != compiled(text.format("b"))
+    text = "int a = 1, b = 2; int *f(void) {{ return &{0}; }}"
+    assert compiled(text.format("a")) != compiled(text.format("b"))
+
+
+def test_source_without_comments() -> None:
+    text = 'a  = "// no /* comment */"; // one\n\n\t/* more\n than */ b = \'"\'; /* " */\n'
+    assert objects.bare(text) == 'a = "// no /* comment */";\nb = \'"\';'
+    assert objects.bare("a/**/b") == "a b"
+    assert objects.bare_shell("#!/bin/sh\n# why\n\techo '#'\n\n") == "echo '#'"
+
+
+# --- the plan
+
+
+def plan_of(one: scenario.Scenario, seed: int = 1) -> str:
+    return plan_digest(one, seed, seeded=True)
+
+
+def test_what_decides_the_plan(one: One) -> None:
+    """What reaches a run, or is computed with; not what it is called, nor its other seeds."""
+    before = plan_of(one(cc='cc = "foo"'))
+    same = one(cc='cc = "foo"', top="seeds = [1, 2]").model_copy(update={"title": "b", "name": "c"})
+    assert plan_of(same) == before
+    assert plan_digest(same, 1, seeded=True) != plan_digest(same, 2, seeded=True)
+    different = [
+        one(cc='cc = "foo"', rest="[module.foo]\nbeta = 100"),
+        one(cc='cc = "foo"', top='warmup = "1s"'),
+        one(cc='cc = "foo"', top="trace = true"),
+        one(cc='cc = "foo"', top='queue_sample = "20ms"'),
+        one(cc='cc = "foo"', link="loss = 0.001"),
+        one(cc='cc = "reno"'),
+        one(cc='cc = "foo"', flow="count = 2"),
+        # The same connections, added up otherwise.
+        one(cc='cc = "foo"', flow="parallel = 2"),
+    ]
+    assert len({before, *map(plan_of, different)}) == len(different) + 1
+
+
+def committed() -> list[tuple[dict[str, Any], scenario.Scenario, int]]:
+    """Every line of the catalogue's files in docs/results."""
+    how = work.profile(work.COMMITTED)
+    found = []
+    for file, (_, _, runs) in work.files(catalogue.load().figure, how).items():
+        there = {(x["scenario"]["name"], x["seed"]): x for x in work.read(how.results, file)}
+        found += [(there[o.name, s], o, s) for o, s in runs if (o.name, s) in there]
+    return found
+
+
+def test_a_new_key_with_a_default_makes_nothing_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nor does it take long to say so of every committed run."""
+    lines, on = committed(), Platform.published()
+    began = time.process_time()
+    before = [on.knows(line, one, seed) for line, one, seed in lines]
+    assert time.process_time() - began < 5
+    assert sum(before) > 1000
+
+    class Newer(scenario.Scenario):
+        colour: str = "grey"
+
+    class Link(scenario.Link):
+        weather: float = 0.5
+
+    def newer(one: scenario.Scenario) -> scenario.Scenario:
+        link = Link.model_construct(**dict(one.link))
+        found = Newer.model_construct(**dict(one) | {"link": link})
+        assert json.loads(found.model_dump_json(serialize_as_any=True))["link"]["weather"] == 0.5
+        return found
+
+    again = [on.knows(line, newer(one), seed) for line, one, seed in lines]
+    assert again == before
+
+
+# --- the platform
+
+
+ON = Platform(Made("p", ("P",)), {"tcp_foo": Made("f", ("F",))}, ("6.12.1 abc",))
+
+
+def test_what_makes_a_result_stale(one: One) -> None:
+    run = one(cc='cc = "foo"'), 1
+
+    def line(backend: str = "uml", **parts: Any) -> dict[str, Any]:
+        return {"backend": backend, "identity": ON.identity(*run, backend) | parts}
+
+    assert ON.knows(line(), *run)
+    assert ON.knows({"backend": "vm", "identity": line("vm")["identity"] | {"kernel": "6.1"}}, *run)
+    assert not ON.knows({"backend": "uml"}, *run)
+    assert not ON.knows(line(), run[0], 2)
+    others: list[dict[str, Any]] = [
+        {"programs": "Q"},
+        {"kernel": "6.12.1 abd"},
+        {"kernel": "6.12.2 abc"},
+        {"modules": {"tcp_foo": "G"}},
+        {"modules": {}},
+        {"plan": "0"},
+    ]
+    for parts in others:
+        assert not ON.knows(line(**parts), *run), parts
+    # Known by sources there, by objects here.
+    assert not ON.knows(line() | {"backend": "vm"}, *run)
+
+
+def test_a_platform_is_renewed() -> None:
+    """The same source compiled otherwise, and the next version of the kernel, come beside."""
+    now = Platform(Made("p", ("Q",)), {"tcp_foo": Made("f2", ("F",))}, ("6.12.10 abc",))
+    found = ON.renewed(now)
+    assert found.programs == Made("p", ("P", "Q"))
+    assert found.modules == {"tcp_foo": Made("f2", ("F",))}, "another comment"
+    assert found.kernels == ("6.12.1 abc", "6.12.10 abc")
+    other = Platform(
+        Made("q", ("R",)), {"tcp_foo": Made("g", ("G",)), "tcp_bar": Made("b")}, ("6.12.9 x",)
+    )
+    assert found.renewed(other) == other
+    assert found.renewed(now) == found
+
+
+def test_a_platform_is_read_as_it_was_written(tmp_path: Path) -> None:
+    path = tmp_path / "platform.json"
+    path.write_text(ON.text())
+    assert Platform.published(path) == ON
+    for text in ("{", "{}", "[]"):
+        path.write_text(text)
+        with pytest.raises(LabError, match=r"platform\.json: .*longfat\.pages platform"):
+            Platform.published(path)
+
+
+def test_the_published_platform_knows_the_present_sources() -> None:
+    """Else it says what renews it."""
+    found = identity.unknown(Platform.published(), Platform.of_sources())
+    assert not found, f"{', '.join(found)} changed: run `{identity.RENEW}`, then make the pages"
+
+
+def test_what_a_published_platform_does_not_know(tree: Path) -> None:
+    before = Platform.of_sources()
+    source = tree / "tcp_foo.c"
+    source.write_text("/* new */\n" + source.read_text())
+    assert identity.unknown(before, Platform.of_sources()) == []
+    source.write_text(source.read_text() + "int more;\n")
+    assert identity.unknown(before, Platform.of_sources()) == ["tcp_foo"]
+    (tree / "tcp_bar.c").write_text('\t.name\t\t= "bar",\n')
+    modules.sources.cache_clear()
+    assert identity.unknown(before, Platform.of_sources()) == ["tcp_bar", "tcp_foo"]
+
+
+def test_programs_are_known_by_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest = tmp_path / "guest"
+    guest.mkdir()
+    for name in ("lfgen.c", "getrandom.c", "run.sh", "init.sh"):
+        (guest / name).write_text((tools.GUEST / name).read_text())
+    monkeypatch.setattr(tools, "GUEST", guest)
+    before = Platform.of_sources().programs
+    (guest / "run.sh").write_text("# more to say\n" + (guest / "run.sh").read_text())
+    (guest / "lfgen.c").write_text("/* more to say */\n" + (guest / "lfgen.c").read_text())
+    assert Platform.of_sources().programs == before
+    (guest / "init.sh").write_text((guest / "init.sh").read_text() + "true\n")
+    assert Platform.of_sources().programs != before
