@@ -19,6 +19,7 @@
  *	qsample T		interval of queue samples
  *	queue NETNS DEV		the bottleneck's root qdisc
  *	link NETNS DEV		the root qdisc of the impaired hop behind it
+ *	order NETNS DEV		count what arrives here out of order
  *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF ON OFF
  *	udp ID SRC DST ADDR PORT RATE SIZE START STOP ON OFF
  *	short ID SRC DST ADDR PORT CC START STOP PER_SECOND MEAN_BYTES SEED
@@ -31,8 +32,9 @@
  *	f T ID CWND SSTHRESH SRTT_US MIN_RTT_US RETRANS RECEIVED CE PACING STATE
  *	  DELIVERED		(one line; RECEIVED in bytes and in order, DELIVERED in
  *				packets as the sender knows, in any order)
- *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
- *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
+ *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES
+ *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES
+ *	r T PACKETS			arrived behind a later one of their flow
  *	u T ID RECEIVED_BYTES
  *	d T ID SECONDS BYTES		a short or size-limited flow is complete
  *	a ID NAME			the congestion control in use, asked back
@@ -42,8 +44,11 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
 #include <linux/filter.h>
 #include <linux/gen_stats.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
 #include <linux/pkt_sched.h>
 #include <linux/rtnetlink.h>
 #include <linux/sock_diag.h>
@@ -60,7 +65,9 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
@@ -117,6 +124,8 @@ static struct flow *flows[MAX_FLOWS];
 static int nflows, epfd;
 static struct qdisc queues[2];
 static int nqueues;
+static struct qdisc order = { .fd = -1 };	/* a device, for once */
+static uint64_t reordered;
 static int64_t t_end, t_sample, t_qsample;
 static struct timespec origin;
 static char buffer[CHUNK];
@@ -588,9 +597,9 @@ static void print_qdisc(struct qdisc *q, double t, struct nlmsghdr *h)
 	stats = find(TCA_RTA(tc), TCA_PAYLOAD(h), TCA_STATS2);
 	payload(stats, TCA_STATS_BASIC, &basic, sizeof(basic));
 	payload(stats, TCA_STATS_QUEUE, &queue, sizeof(queue));
-	printf("%c %.9f %u %u %u %u %llu %u\n", q->tag, t, queue.backlog,
+	printf("%c %.9f %u %u %u %u %llu\n", q->tag, t, queue.backlog,
 	       queue.qlen, queue.drops, basic.packets,
-	       (unsigned long long)basic.bytes, queue.requeues);
+	       (unsigned long long)basic.bytes);
 }
 
 static void sample_qdisc(struct qdisc *q, double t)
@@ -616,6 +625,151 @@ static void sample_qdisc(struct qdisc *q, double t)
 	if (n < 0 || !NLMSG_OK(h, n) || h->nlmsg_type != RTM_NEWQDISC)
 		die("no root qdisc on %s in %s", q->dev, q->ns);
 	print_qdisc(q, t, h);
+}
+
+/* --- what arrives out of order -------------------------------------------- */
+
+/*
+ * Linux counts the IPv4 identification of a connected socket up by one for each
+ * packet, and one that is sent again has a new one.  So a packet whose number is
+ * below that of one before it, of the same source address and ports, arrives
+ * behind a later one.  Of TCP that is said of data only: what is sent without a
+ * socket, a reset or the end of a connection, has the number 0.
+ *
+ * The filter of a packet socket sees every packet and keeps the highest number of
+ * each flow.  It takes what is behind, so the socket's statistics have the count,
+ * and refuses all others, which costs neither a copy nor a wake-up.
+ */
+#define ORDER_FLOWS	65536
+
+#define INSN(c, d, s, o, i) \
+	((struct bpf_insn){ .code = (c), .dst_reg = (d), .src_reg = (s), \
+			    .off = (o), .imm = (i) })
+#define LOAD(size, at)		INSN(BPF_LD | BPF_ABS | (size), 0, 0, 0, at)
+#define MOVE(to, from)		INSN(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0)
+#define MOVE_IMM(to, value)	INSN(BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value)
+#define ALU(op, to, from)	INSN(BPF_ALU64 | (op) | BPF_X, to, from, 0, 0)
+#define ALU_IMM(op, to, value)	INSN(BPF_ALU64 | (op) | BPF_K, to, 0, 0, value)
+#define JUMP(op, a, b, by)	INSN(BPF_JMP | (op) | BPF_X, a, b, by, 0)
+#define JUMP_IMM(op, a, v, by)	INSN(BPF_JMP | (op) | BPF_K, a, 0, by, v)
+#define READ(to, base, at)	INSN(BPF_LDX | BPF_MEM | BPF_W, to, base, at, 0)
+#define WRITE(base, at, from)	INSN(BPF_STX | BPF_MEM | BPF_W, base, from, at, 0)
+#define CALL(function)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, function)
+#define EXIT			INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
+#define MAP(to, fd) \
+	INSN(BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, fd), \
+	INSN(0, 0, 0, 0, 0)
+
+static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
+{
+	return (int)syscall(SYS_bpf, cmd, attr, sizeof(*attr));
+}
+
+static int order_filter(void)
+{
+	enum { R0, R1, R2, R3, R4, R5, R6, R7, R8, R9, FP };
+	enum { FLOW = -8, ID = -12 };			/* on the stack */
+	enum { DATA = 11, FIRST = 31, NONE = 40, BEHIND = 42 };	/* labels */
+	union bpf_attr map = {
+		.map_type = BPF_MAP_TYPE_LRU_HASH,
+		.key_size = 8,
+		.value_size = 4,
+		.max_entries = ORDER_FLOWS,
+	};
+	union bpf_attr load = { 0 };
+	int flows_fd, fd;
+
+	/* Kernels before 5.11 count a map as locked memory. */
+	setrlimit(RLIMIT_MEMLOCK, &(struct rlimit){ RLIM_INFINITY, RLIM_INFINITY });
+	flows_fd = bpf(BPF_MAP_CREATE, &map);
+	if (flows_fd < 0)
+		die("counting what is reordered: BPF map: %m");
+
+	/* Offsets are those of IP without options, which nobody here sends. */
+	struct bpf_insn program[] = {
+		MOVE(R6, R1),			/* where LOAD wants it */
+		LOAD(BPF_B, 9),			/* protocol */
+		[2] = JUMP_IMM(BPF_JEQ, R0, IPPROTO_UDP, DATA - 3),
+		[3] = JUMP_IMM(BPF_JNE, R0, IPPROTO_TCP, NONE - 4),
+		LOAD(BPF_B, 32),		/* words of TCP's header << 4 */
+		ALU_IMM(BPF_RSH, R0, 2),
+		ALU_IMM(BPF_AND, R0, 0x3c),
+		MOVE(R7, R0),
+		ALU_IMM(BPF_ADD, R7, 20),
+		LOAD(BPF_H, 2),			/* length of all */
+		[10] = JUMP(BPF_JLE, R0, R7, NONE - 11),
+		[DATA] = LOAD(BPF_W, 12),	/* source address */
+		WRITE(FP, FLOW, R0),
+		LOAD(BPF_W, 20),		/* both ports */
+		WRITE(FP, FLOW + 4, R0),
+		LOAD(BPF_H, 4),			/* identification */
+		MOVE(R7, R0),
+		MAP(R1, flows_fd),
+		MOVE(R2, FP),
+		ALU_IMM(BPF_ADD, R2, FLOW),
+		CALL(BPF_FUNC_map_lookup_elem),
+		[22] = JUMP_IMM(BPF_JEQ, R0, 0, FIRST - 23),
+		READ(R1, R0, 0),		/* the highest so far */
+		MOVE(R2, R7),
+		ALU(BPF_SUB, R2, R1),
+		ALU_IMM(BPF_AND, R2, 0xffff),
+		[27] = JUMP_IMM(BPF_JGT, R2, 0x7fff, BEHIND - 28),
+		WRITE(R0, 0, R7),
+		MOVE_IMM(R0, 0),
+		EXIT,
+		[FIRST] = WRITE(FP, ID, R7),
+		MAP(R1, flows_fd),
+		MOVE(R2, FP),
+		ALU_IMM(BPF_ADD, R2, FLOW),
+		MOVE(R3, FP),
+		ALU_IMM(BPF_ADD, R3, ID),
+		MOVE_IMM(R4, BPF_ANY),
+		CALL(BPF_FUNC_map_update_elem),
+		[NONE] = MOVE_IMM(R0, 0),
+		EXIT,
+		[BEHIND] = MOVE_IMM(R0, 1),
+		EXIT,
+	};
+
+	load.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
+	load.insns = (uintptr_t)program;
+	load.insn_cnt = sizeof(program) / sizeof(program[0]);
+	load.license = (uintptr_t)"GPL";
+	fd = bpf(BPF_PROG_LOAD, &load);
+	if (fd < 0)
+		die("counting what is reordered: BPF program: %m");
+	return fd;
+}
+
+static void open_order(void)
+{
+	struct sockaddr_ll where = {
+		.sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_IP),
+	};
+	int filter = order_filter();
+
+	enter(order.ns);
+	where.sll_ifindex = if_nametoindex(order.dev);
+	/* Without a protocol it sees nothing before the filter is there. */
+	order.fd = socket(AF_PACKET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (!where.sll_ifindex || order.fd < 0)
+		die("no device %s in namespace %s", order.dev, order.ns);
+	set_int(order.fd, SOL_SOCKET, SO_ATTACH_BPF, filter, "filter");
+	if (bind(order.fd, (void *)&where, sizeof(where)))
+		die("watching %s in namespace %s: %m", order.dev, order.ns);
+}
+
+static void sample_order(double t)
+{
+	struct tpacket_stats stats;
+	socklen_t len = sizeof(stats);
+
+	/* Also those for which the socket had no room: nobody reads them. */
+	if (getsockopt(order.fd, SOL_PACKET, PACKET_STATISTICS, &stats, &len))
+		die("PACKET_STATISTICS: %m");
+	reordered += stats.tp_packets;
+	printf("r %.9f %llu\n", t, (unsigned long long)reordered);
 }
 
 /* --- the plan ------------------------------------------------------------- */
@@ -662,6 +816,8 @@ static void read_line(char *line)
 			die("plan: too many queues");
 		q->tag = word[0];
 		expect(sscanf(line, "%31s %31s", q->ns, q->dev), 2, line);
+	} else if (!strcmp(word, "order")) {
+		expect(sscanf(line, "%31s %31s", order.ns, order.dev), 2, line);
 	} else if (!strcmp(word, "tcp")) {
 		f = new_flow(TCP);
 		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %llu %d %d %lf %lf",
@@ -713,6 +869,34 @@ static void read_plan(const char *path)
 		die("plan: end, sample and qsample are needed");
 }
 
+/*
+ * As many files as the kernel lets a process have: a connection is three, with its
+ * listener, and nobody knows how many short flows are there at once.
+ */
+static void raise_files(void)
+{
+	unsigned long long most = 0, need = 64;
+	struct rlimit limit;
+	FILE *file = fopen("/proc/sys/fs/nr_open", "r");
+	int i;
+
+	for (i = 0; i < nflows; i++)
+		need += flows[i]->kind == TCP ? 3 : 2;
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		die("RLIMIT_NOFILE: %m");
+	if (file && fscanf(file, "%llu", &most) == 1 && most > limit.rlim_max)
+		/* Without privilege: the limit that there is may do. */
+		setrlimit(RLIMIT_NOFILE, &(struct rlimit){ most, most });
+	if (file)
+		fclose(file);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	if (setrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < need)
+		die("%d flows need %llu open files, this process may have %llu: "
+		    "raise the hard limit (ulimit -Hn) and fs.nr_open",
+		    nflows, need, (unsigned long long)limit.rlim_cur);
+}
+
 static void dispatch(struct end *end, uint32_t events)
 {
 	switch (end->role) {
@@ -749,6 +933,7 @@ int main(int argc, char **argv)
 	}
 	setvbuf(stdout, NULL, _IOFBF, 1 << 20);
 	read_plan(argv[1]);
+	raise_files();
 	epfd = epoll_create1(EPOLL_CLOEXEC);
 	timer.fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	if (epfd < 0 || timer.fd < 0)
@@ -756,6 +941,8 @@ int main(int argc, char **argv)
 	watch(&timer, EPOLLIN | EPOLLET);
 	for (i = 0; i < nqueues; i++)
 		open_qdisc(&queues[i]);
+	if (*order.dev)
+		open_order();
 	for (i = 0; i < nflows; i++)
 		start_listener(flows[i]);
 	clock_gettime(CLOCK_MONOTONIC, &origin);
@@ -773,6 +960,8 @@ int main(int argc, char **argv)
 		if (t >= next_qsample) {
 			for (i = 0; i < nqueues; i++)
 				sample_qdisc(&queues[i], (double)next_qsample / NSEC);
+			if (order.fd >= 0)
+				sample_order((double)next_qsample / NSEC);
 			next_qsample += t_qsample;
 		}
 		if (t >= next_sample) {

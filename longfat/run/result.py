@@ -71,7 +71,7 @@ def jain(values: list[float]) -> float | None:
 
 
 # How many numbers each kind of line has.
-_WIDTH = {"o": 1, "f": 12, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
+_WIDTH = {"o": 1, "f": 12, "u": 3, "q": 6, "l": 6, "r": 2, "d": 4, "a": 2}
 
 # An event as tracefs prints it: time, name, and fields of which the first are the two ends
 # of the connection.
@@ -101,7 +101,7 @@ def _read_sample(line: str, found: Json) -> None:
 
 def read_samples(path: Path) -> Json:
     """lfgen's output by kind of line: {"f": {id: rows}, "q": rows, ...}, numbers parsed."""
-    found: Json = {"f": {}, "u": {}, "q": [], "l": [], "d": [], "a": {}}
+    found: Json = {"f": {}, "u": {}, "q": [], "l": [], "r": [], "d": [], "a": {}}
     with path.open(errors="replace") as file:
         for number, line in enumerate(file, 1):
             try:
@@ -293,7 +293,7 @@ def make(scenario: Scenario, seed: int, backend: str, plan: Plan, run: Path) -> 
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),
             "sent": _counter(raw["l"], 4, begin),
-            "reordered": _counter(raw["l"], 6, begin),  # netem's "requeues"
+            "reordered": _counter(raw["r"], 1, begin),
         }
     return out
 

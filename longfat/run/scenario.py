@@ -77,6 +77,8 @@ class Link(_Strict):
             raise ValueError(f"ecn marks need an AQM: set aqm to {' or '.join(AQMS)}")
         if self.aqm != "fifo" and self.buffer[0] <= 0:
             raise ValueError("buffer must be above zero")
+        if not 0 <= self.jitter <= 1:  # netem's arithmetic ends at 2.1 s
+            raise ValueError("jitter is 0s to 1s")
         return self
 
     @property

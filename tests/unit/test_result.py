@@ -59,7 +59,7 @@ def flow(
 
 
 def queue(t: float, *, backlog: int = 0, packets: int = 0, drops: int = 0, sent: int = 0) -> str:
-    return f"q {t:.9f} {backlog} {packets} {drops} {sent} {sent * 1514} 0"
+    return f"q {t:.9f} {backlog} {packets} {drops} {sent} {sent * 1514}"
 
 
 # --- the arithmetic
@@ -297,10 +297,13 @@ def test_cross_traffic(one: One, finished: Run) -> None:
 
 
 def test_impaired_hop(one: One, finished: Run) -> None:
-    rows = ["l 0 0 0 0 0 0 0", "l 10 0 0 7 993 0 0"]
+    rows = ["l 0 0 0 0 0 0", "l 10 0 0 7 993 0"]
     out = made(one(link="loss = 0.007"), finished(*rows))
     assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 0}
     assert "impaired_hop" not in made(one(), finished(flow(0)))
+    rows += ["r 0 1", "r 10 4"]
+    out = made(one(link="reorder = 0.003"), finished(*rows))
+    assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 3}
 
 
 def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:

@@ -49,7 +49,7 @@ def test_output(tmp_path: Path, one: One) -> None:
     scenario = one(duration='duration = "3s"', top='warmup = "1s"', rate='rate = "8mbit"')
     samples = tmp_path / "samples"
     rows = ((0, 0, 0), (1, 1000, 2_014_000), (2, 1400, 2_469_600), (3, 1900, 3_826_600))
-    samples.write_text("".join(f"q {t} 0 0 0 {packets} {size} 0\n" for t, packets, size in rows))
+    samples.write_text("".join(f"q {t} 0 0 0 {packets} {size}\n" for t, packets, size in rows))
     assert speed.output(scenario, samples) == (1_800_000, 0.9)
 
 
