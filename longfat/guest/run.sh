@@ -92,7 +92,12 @@ uname -r >kernel
 sysctl -qw net.ipv4.tcp_mem="100000000 100000000 100000000"
 sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.log)"
 [ ! -e tracing ] || start_tracing
-sh ./main.sh || fail "$(sed -n 's/^x //p' samples 2>/dev/null | tail -n 1)"
+sh ./main.sh || {
+	status=$?
+	why=$(sed -n 's/^x //p' samples 2>/dev/null | tail -n 1)
+	fail "${why:-the traffic ended with status $status and did not say why; \
+the kernel's last words: $(dmesg | tail -n 1)}"
+}
 [ ! -e tracing ] || save_trace
 dmesg >log.all
 grep -qF "$mark" log.all || fail "the kernel's log lost this run's begin: too much was logged"

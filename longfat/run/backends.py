@@ -114,6 +114,12 @@ def fill(
         (run / f"{module}.conf").write_text("\n".join(lines) + "\n")
 
 
+def memory_for_connections(scenario: Scenario) -> int:
+    """Megabytes that a guest needs beside what is in flight, if there are many connections: each
+    has what its sender has not sent yet, half a megabyte as the kernel counts it."""
+    return round(0.6 * max(0, scenario.connections - 300))
+
+
 class Uml(Backend):
     """The virtual-time kernel, one core and one process for each run."""
 
@@ -171,6 +177,7 @@ class Uml(Backend):
             shutil.copy(self._tc / "tc", run / "bin/tc")
         in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
         megabytes = min(16384, 1024 + round(16 * in_flight / 2**20))
+        megabytes += memory_for_connections(scenario)
         status = self.boot(
             run,
             seed,
@@ -354,7 +361,8 @@ class Vm(Backend):
             return cancel.is_set() or bool(failed)
 
         try:
-            self.boot(run, timeout=timeout, poll=poll)
+            memory = f"{2048 + memory_for_connections(scenario)}M"
+            self.boot(run, timeout=timeout, poll=poll, memory=memory)
         except LabError:
             if cancel.is_set():
                 raise process.Cancelled("cancelled") from None

@@ -221,11 +221,9 @@ class Scenario(_Strict):
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
         if self.traffic == "iperf3":
             self._for_iperf3()
-        connections = sum(flow.count * flow.parallel for flow in self.flow)
-        connections += len(self.udp) + len(self.short)
-        if connections > MAX_CONNECTIONS:
+        if self.connections > MAX_CONNECTIONS:
             raise ValueError(
-                f"{connections} connections and other traffic, at most {MAX_CONNECTIONS}"
+                f"{self.connections} connections and other traffic, at most {MAX_CONNECTIONS}"
             )
         return self
 
@@ -263,6 +261,12 @@ class Scenario(_Strict):
     def algorithms(self) -> set[str]:
         """The congestion controls of the flows."""
         return {flow.cc for flow in self.flow} | {short.cc for short in self.short}
+
+    @property
+    def connections(self) -> int:
+        """Bulk connections, and the entries of other traffic."""
+        bulk = sum(flow.count * flow.parallel for flow in self.flow)
+        return bulk + len(self.udp) + len(self.short)
 
     @property
     def bdp(self) -> float:

@@ -258,6 +258,38 @@ def test_socket_buffer_bounds_the_rate(experiment: Experiment) -> None:
     assert one["summary"]["dropped"] == 0
 
 
+def test_four_thousand_connections(experiment: Experiment) -> None:
+    """All of them are there, send to the end and lose nothing: windows are of a few packets, as
+    the receiver's buffers are small."""
+    (one,) = experiment(
+        text=SMALL.replace('"20mbit"', '"1gbit"')
+        .replace('"1bdp"', '"25000p"')
+        .replace('"10s"', '"3s"\nsample = "500ms"'),
+        cc="reno",
+        flow='count = 1000\nparallel = 4\njitter = "1s"',
+        more='[host.sysctl]\n"net.ipv4.tcp_rmem" = "4096 16384 16384"',
+    )
+    assert one["summary"]["retransmissions"] == one["summary"]["dropped"] == 0
+    connections = [c for flow in one["flows"] for c in flow["connections"]]
+    assert len(connections) == 4000
+    assert all(c["received"][-1] > c["received"][-2] > 0 for c in connections)
+
+
+def test_traffic_that_is_killed_fails_the_run_in_words(uml: Uml, tmp_path: Path) -> None:
+    """As the kernel kills it where memory is short."""
+    file = tmp_path / "x.toml"
+    file.write_text(SMALL.format(**EMPTY).replace("10s", "3s"))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    made = plan.make(one, 1, prefix="lf", seeded=True)
+    main = "echo '<4>Out of memory' >/dev/kmsg\nsh -c 'kill -9 $$' >samples\n"
+    fill(run, made, one, uml, main=main)
+    uml.execute(run, one, 1, timeout=60)
+    with pytest.raises(LabError, match="status 137 .*last words: .*Out of memory"):
+        result.make(one, 1, "uml", made, run)
+
+
 def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
     file = tmp_path / "x.toml"
     file.write_text(SMALL.format(**EMPTY).replace("10s", "3s"))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import resource
 import subprocess
 import time
 from collections.abc import Callable
@@ -199,3 +200,21 @@ def test_it_reads_what_the_lab_writes(lfgen: Lfgen, one: One) -> None:
     )
     made = plan.make(scenario, 1, prefix=NOWHERE, seeded=True)
     assert f"cannot enter namespace {NOWHERE}-r" in refused(lfgen(made.traffic))
+
+
+def test_too_few_files_are_said_before_anything_starts(program: Path, tmp_path: Path) -> None:
+    """Where the hard limit may not be raised."""
+    file = tmp_path / "traffic"
+    file.write_text(TIMES + TCP.format(ns=NOWHERE) * 40)
+    setpriv = ["setpriv", "--bounding-set=-sys_resource", "--inh-caps=-sys_resource"]
+    done = subprocess.run(
+        [*(setpriv if os.geteuid() == 0 else []), str(program), str(file)],
+        env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (100, 100)),
+        capture_output=True,
+        text=True,
+        timeout=10,
+    )
+    assert refused(done).startswith(
+        "40 flows need 184 open files, this process may have 100: raise the hard limit"
+    )

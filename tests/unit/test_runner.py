@@ -26,8 +26,8 @@ from longfat.run import backends, plan, result, runner
 from longfat.run.scenario import Scenario
 
 SAMPLES = (
-    "o 5.000000000\nq 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0 0\n"
-    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0 0\n"
+    "o 5.000000000\nq 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0 0\n"
+    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0\n"
 )
 
 
