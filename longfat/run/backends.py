@@ -109,6 +109,8 @@ def fill(
             for key, value in scenario.module.get(cc, {}).items()
         )
     for module, lines in settings.items():
+        if built and not (built / f"{module}.ko").exists():
+            raise modules.not_built(module)
         if built:
             shutil.copy(built / f"{module}.ko", run)
         (run / f"{module}.conf").write_text("\n".join(lines) + "\n")
@@ -322,15 +324,23 @@ class Vm(Backend):
         """Boot the kernel for what is in `run`, with our modules built for it; `options` are
         vm.run's."""
         modules.copy(modules.files(), run / "source")
-        done = vm.run(
-            "sh /lab/run.sh /lab",
-            suite=self.suite,
-            # In the chroot, where a compiler is fast.
-            setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
-            binds=[(run, "/lab")],
-            **self.machine,
-            **options,
-        )
+        try:
+            done = vm.run(
+                "sh /lab/run.sh /lab",
+                suite=self.suite,
+                # In the chroot, where a compiler is fast.
+                setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && "
+                "mv *.ko .. && cd .. && for conf in *.conf; do "
+                '[ ! -e "$conf" ] || [ -e "${conf%.conf}.ko" ] || exit 1; done',
+                binds=[(run, "/lab")],
+                **self.machine,
+                **options,
+            )
+        except LabError:
+            lacking = {p.stem for p in run.glob("*.conf")} - {p.stem for p in run.glob("*.ko")}
+            if lacking and list(run.glob("*.ko")):  # what was built was moved here
+                raise modules.not_built(min(lacking)) from None
+            raise
         (run / "out").write_text(done.stdout)
         (run / "accelerator").write_text(done.accelerator)
         return done
