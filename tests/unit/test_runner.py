@@ -219,6 +219,13 @@ def test_names_of_one_module_share_its_parameters(
     assert (tmp_path / "tcp_foo.conf").read_text().split() == ["beta=100"]
 
 
+def test_a_guest_has_memory_for_many_connections(one: One) -> None:
+    """Half a megabyte for each at least; what few of them had is as it was."""
+    few, many = one(flow="count = 300"), one(flow="count = 1000\nparallel = 4")
+    assert backends.memory_for_connections(few) == 0
+    assert 3700 / 2 < backends.memory_for_connections(many) < 4000
+
+
 def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:
     scenario = one(top="trace = true")
     backends.fill(tmp_path, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
