@@ -95,8 +95,9 @@ sh ./setup.sh 2>setup.log || fail "the network could not be built: $(cat setup.l
 sh ./main.sh || {
 	status=$?
 	why=$(sed -n 's/^x //p' samples 2>/dev/null | tail -n 1)
-	fail "${why:-the traffic ended with status $status and did not say why; \
-the kernel's last words: $(dmesg | tail -n 1)}"
+	[ -n "$why" ] || why="the traffic ended with status $status and did not say why; \
+the kernel's last words: $(dmesg | tail -n 1)"
+	fail "$why"
 }
 [ ! -e tracing ] || save_trace
 dmesg >log.all

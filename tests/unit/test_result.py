@@ -325,7 +325,7 @@ def test_the_page_has_every_field(one: One, finished: Run) -> None:
         rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\n'
         '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
     )
-    out = made(scenario, finished(flow(0), queue(0), "l 0 0 0 0 0 0 0", accelerator="kvm"))
+    out = made(scenario, finished(flow(0), queue(0), "l 0 0 0 0 0 0", accelerator="kvm"))
     fields = {*out, *out["summary"], *out["flows"][0], *out["flows"][0]["connections"][0]}
     for name in ("udp", "short"):
         fields |= {f"{name}[].{key}" for key in out[name][0]}
