@@ -99,6 +99,9 @@ def run(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
     force: Annotated[bool, typer.Option(help="Run again where a current result is there.")] = True,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="After a run has failed, go on with the others.")
+    ] = False,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
@@ -117,12 +120,19 @@ def run(
     if workers > 1 and not where.exact:
         raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
     began = time.monotonic()
-    runner.run(todo, where, workers=workers, timeout=timeout, console=notes)
+    failed = runner.run(
+        todo, where, workers=workers, timeout=timeout, console=notes, keep_going=keep_going
+    )
     wall = time.monotonic() - began
+    total, lost = len(todo), {one.job.path for one in failed}
+    todo = [job for job in todo if job.path not in lost]
     for job in todo:
         console.print(str(job.path), soft_wrap=True, highlight=False)
     virtual = sum(job.scenario.duration for job in todo)
     notes.print(f"{len(todo)} runs, {virtual:.0f} s of experiment in {wall:.0f} s")
+    if failed:
+        lines = "\n".join(one.line for one in failed)
+        raise LabError(f"{len(failed)} of {total} runs failed:\n{lines}")
 
 
 @app.command()

@@ -74,6 +74,17 @@ def accepts(valid: str, value: int | str | bool) -> bool:
     return not isinstance(value, bool) and str(value) in valid.split(", ")
 
 
+def not_built(name: str) -> LabError:
+    """What to say of a module of the tree of which the build made no .ko."""
+    kbuild = ROOT / "Kbuild"
+    text = kbuild.read_text()
+    if f"{name}.o" in text or "wildcard" in text:
+        why = f"though {kbuild} has it; the build's log is in {user_cache.directory()}"
+    else:
+        why = f"as {kbuild} has no line for it: add `obj-m += {name}.o`"
+    return LabError(f"{name}.ko was not built of {sources()[name]}, {why}")
+
+
 def tests_of(name: str) -> Path:
     """tests/NAME; LabError where the lab is installed without it, as its package is."""
     path = ROOT / "tests" / name

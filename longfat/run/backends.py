@@ -94,12 +94,16 @@ def fill(
     if main:
         (run / "main.sh").write_text(main)
     (run / "bin").mkdir()
-    shutil.copy(tools.programs() / "lfgen", run / "bin/lfgen")
+    for program in ("lfgen", "lforder"):
+        if f"./bin/{program} " in (main or plan.main):
+            shutil.copy(tools.programs() / program, run / "bin")
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
     if built := backend.module_files():
         for module in identity.loaded(scenario):
+            if not (built / f"{module}.ko").exists():
+                raise modules.not_built(module)
             shutil.copy(built / f"{module}.ko", run)
 
 
@@ -297,15 +301,23 @@ class Vm(Backend):
         """Boot the kernel for what is in `run`, with our modules built for it; `options` are
         vm.run's."""
         modules.copy(modules.files(), run / "source")
-        done = vm.run(
-            "sh /lab/run.sh /lab",
-            suite=self.suite,
-            # In the chroot, where a compiler is fast.
-            setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && mv *.ko ..",
-            binds=[(run, "/lab")],
-            **self.machine,
-            **options,
-        )
+        try:
+            done = vm.run(
+                "sh /lab/run.sh /lab",
+                suite=self.suite,
+                # In the chroot, where a compiler is fast.
+                setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && "
+                "mv *.ko .. && cd .. && for conf in *.conf; do "
+                '[ ! -e "$conf" ] || [ -e "${conf%.conf}.ko" ] || exit 1; done',
+                binds=[(run, "/lab")],
+                **self.machine,
+                **options,
+            )
+        except LabError:
+            lacking = {p.stem for p in run.glob("*.conf")} - {p.stem for p in run.glob("*.ko")}
+            if lacking and list(run.glob("*.ko")):  # what was built was moved here
+                raise modules.not_built(min(lacking)) from None
+            raise
         (run / "out").write_text(done.stdout)
         (run / "accelerator").write_text(done.accelerator)
         return done
@@ -336,7 +348,8 @@ class Vm(Backend):
             return cancel.is_set() or bool(failed)
 
         try:
-            self.boot(run, timeout=timeout, poll=poll)
+            memory = f"{2048 + identity.memory_for_connections(scenario)}M"
+            self.boot(run, timeout=timeout, poll=poll, memory=memory)
         except LabError:
             if cancel.is_set():
                 raise process.Cancelled("cancelled") from None

@@ -77,11 +77,17 @@ def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
     return found | {f"{module}.conf": "\n".join(of) + "\n" for module, of in settings.items()}
 
 
+def memory_for_connections(scenario: Scenario) -> int:
+    """Megabytes that a guest needs beside what is in flight, if there are many connections: each
+    has what its sender has not sent yet, half a megabyte as the kernel counts it."""
+    return round(0.6 * max(0, scenario.connections - 300))
+
+
 def memory(scenario: Scenario) -> int:
     """Megabytes of a virtual kernel: room for what is in flight and queued.  They are on its
     command line, which goes into its random pool."""
     in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
-    return min(16384, 1024 + round(16 * in_flight / 2**20))
+    return min(16384, 1024 + round(16 * in_flight / 2**20)) + memory_for_connections(scenario)
 
 
 def plan_digest(scenario: Scenario, seed: int, *, seeded: bool) -> str:
@@ -95,7 +101,10 @@ def plan_digest(scenario: Scenario, seed: int, *, seeded: bool) -> str:
         [(flow.cc, flow.rtt) for flow in scenario.flow],
         *(plan.flows, plan.udp, plan.short),
     )
-    return cache.digest(seed, memory(scenario), reading, *sorted(files(plan, scenario).items()))
+    # Of the programs the one that only some runs have.
+    order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
+    written = sorted(files(plan, scenario).items())
+    return cache.digest(seed, memory(scenario), reading, *written, *order)
 
 
 # --- what carries it out
@@ -119,8 +128,12 @@ def _scripts() -> list[str]:
     return [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
 
 
+def _bare(name: str) -> str:
+    return objects.bare((tools.GUEST / name).read_text())
+
+
 def _programs_source() -> str:
-    texts = [objects.bare((tools.GUEST / name).read_text()) for name in _C]
+    texts = [_bare(name) for name in _C]
     return cache.digest(*texts, *_scripts(), *kernel.BOOT)
 
 

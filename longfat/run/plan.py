@@ -16,6 +16,7 @@ from __future__ import annotations
 import random
 import shlex
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import assert_never
 
 from longfat.core.errors import LabError
@@ -24,6 +25,9 @@ from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
 
 ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
 FIRST_PORT = 5001
+LFGEN = "./bin/lfgen traffic"
+FILES = 1024  # that a process may have open if nobody asks for more
+LATE = 10  # packets of the link that go before one that is reordered, at least
 
 
 @dataclass
@@ -31,7 +35,7 @@ class Plan:
     setup: str
     traffic: str
     # The commands that carry both out.
-    main: str = "./bin/lfgen traffic >samples 2>&1\n"
+    main: str = f"{LFGEN} >samples 2>&1\n"
     # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
     flows: dict[int, tuple[int, int]] = field(default_factory=dict)
     udp: dict[int, int] = field(default_factory=dict)
@@ -95,24 +99,38 @@ def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
     ]
 
 
-def _impairment(scenario: Scenario, seed: int, *, seeded: bool) -> str:
-    link = scenario.link
-    # netem reorders by sending some packets ahead of the delay, so there must be one.
-    delay = link.jitter or (1e-3 if link.reorder else 0)
-    parts = ["limit 1000000"]
-    if delay:
-        jitter = f" {link.jitter * 1e6:.3f}us" if link.jitter else ""
-        parts.append(f"delay {delay * 1e6:.3f}us{jitter}")
-    for name, value in (
-        ("loss", link.loss),
-        ("duplicate", link.duplicate),
-        ("reorder", link.reorder),
-    ):
+def _impairments(link: Link) -> list[list[str]]:
+    """What netem does on each impaired hop, if any: two of them if packets are held in order and
+    reordered too, as a netem that reorders lets packets pass by all that it holds."""
+    hops: list[list[str]] = [[]]
+    if link.jitter:
+        # netem's delay draws one for each packet, so they overtake.  A slot holds all that come
+        # before it, in order: the first that finds none waits for 0 to 2 x jitter.
+        hops[0].append(f"slot 0us {2e6 * link.jitter:.3f}us")
+    for name, value in (("loss", link.loss), ("duplicate", link.duplicate)):
         if value:
-            parts.append(f"{name} {value * 100:.9f}%")
-    if seeded:
-        parts.append(f"seed {seed}")
-    return f"tc -n $ns qdisc add dev $dev root netem {' '.join(parts)}"
+            hops[0].append(f"{name} {value * 100:.9f}%")
+    if link.reorder:
+        # To netem those are "reordered" that pass at once.  Here that is the rule, and the
+        # others are late.
+        late = max(1e-3, LATE * 8 * link.mtu / link.rate)
+        if link.jitter:
+            hops.append([])
+        hops[-1].append(f"delay {late * 1e6:.3f}us reorder {(1 - link.reorder) * 100:.9f}% gap 1")
+    return hops if link.impaired else []
+
+
+def _files(scenario: Scenario) -> str:
+    """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
+    three, with its listener; of short flows a second's may be there at once, and more."""
+    bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
+    short = round(20 * sum(short.per_second for short in scenario.short))
+    need = 64 + bulk + 2 * len(scenario.udp) + short
+    if need <= FILES:
+        return ""
+    remedy = "raise the hard limit (ulimit -Hn) and fs.nr_open"
+    said = f"x the flows need {need} open files, this process may not have them: {remedy}"
+    return f"ulimit -n {need} || {{ echo {shlex.quote(said)} >samples; exit 1; }}\n"
 
 
 def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[str]:
@@ -140,13 +158,14 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     """
     link = scenario.link
     rng = random.Random(seed)
-    router, receiver, wan = (f"{prefix}-{x}" for x in "rdw")
+    router, receiver = (f"{prefix}-{x}" for x in "rd")
+    hops = dict(zip((f"{prefix}-{x}" for x in "wv"), _impairments(link), strict=False))
     groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
     senders = [f"{prefix}-s{i}" for i in range(len(groups))]
     if len(groups) > 200:
         raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
     hosts = [*senders, receiver]
-    spaces = [*senders, router, *([wan] if link.impaired else []), receiver]
+    spaces = [*senders, router, *hops, receiver]
     limit = _buffers(scenario)
     out: list[str] = ["set -e"]
 
@@ -159,15 +178,19 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip -n {ns} link set lo up")
         out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
     # First what is behind the bottleneck: 10.0.0.0/24 is the receiver's.
-    if link.impaired:
-        pair((router, "bottleneck", "10.0.1.1"), (wan, "west", "10.0.1.2"))
-        pair((wan, "east", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
-        out.append(f"ip -n {router} route add 10.0.0.0/24 via 10.0.1.2")
-        out.append(f"ip -n {wan} route add default via 10.0.1.1")
-        out.append(f"ns={wan} dev=east")
-        out.append(_impairment(scenario, seed, seeded=seeded))
-    else:
-        pair((router, "bottleneck", "10.0.0.1"), (receiver, "eth0", "10.0.0.2"))
+    path = [router, *hops, receiver]
+    nets = [*(f"10.0.{i}" for i in range(1, len(path) - 1)), "10.0.0"]
+    for (west, east), net in zip(pairwise(path), nets, strict=True):
+        left = "bottleneck" if west == router else "east"
+        right = "eth0" if east == receiver else "west"
+        pair((west, left, f"{net}.1"), (east, right, f"{net}.2"))
+    for (west, east), net in zip(pairwise(path[:-1]), nets[:-1], strict=True):
+        out.append(f"ip -n {west} route add 10.0.0.0/24 via {net}.2")
+        out.append(f"ip -n {east} route add default via {net}.1")
+    for ns, parts in hops.items():
+        out.append(f"ns={ns} dev=east")
+        words = ["limit 1000000", *parts, *([f"seed {seed}"] if seeded else [])]
+        out.append(f"tc -n $ns qdisc add dev $dev root netem {' '.join(words)}")
     out.append(f"ip -n {receiver} route add default via 10.0.0.1")
     if scenario.host.gro:
         # The device holds what arrives for this time and hands it to TCP as one packet, as the
@@ -181,6 +204,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     out += bottleneck(scenario)
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
+        if not scenario.host.offload:
+            # Without the device's offloads TCP makes batches all the same, cut up behind the qdisc.
+            out.append(f"ip -n {ns} link set eth0 gso_max_segs 1")
         out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
         out.append(f"ns={ns} dev=eth0")
         out += _sender(scenario, group)
@@ -208,8 +234,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         f"qsample {scenario.queue_sample:.9f}",
         f"queue {router} bottleneck",
     ]
-    if link.impaired:
-        lines.append(f"link {wan} east")
+    if hops:
+        lines.append(f"link {next(iter(hops))} east")
     plan = Plan("\n".join(out) + "\n", "")
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
@@ -253,4 +279,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     plan.traffic = "\n".join(lines) + "\n"
     if plan.programs:
         plan.main = iperf3.script(receiver, plan.programs)
+    if link.jitter or link.reorder:
+        watch = f"./bin/lforder {receiver} eth0 {scenario.sample:g} order {LFGEN}"
+        plan.main = plan.main.replace(LFGEN, watch)
+    plan.main = _files(scenario) + plan.main
     return plan

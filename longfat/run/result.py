@@ -109,6 +109,12 @@ def read_samples(path: Path) -> Json:
     return found
 
 
+def read_order(path: Path, origin: float) -> list[list[float]]:
+    """lforder's lines: [time from `origin`, packets that have arrived out of order]."""
+    words = [line.split() for line in path.read_text().splitlines()]
+    return [[float(t) - origin, int(count)] for _, t, count in words]
+
+
 def _read_event(line: str, origin: float) -> tuple[int, Json]:
     event = _EVENT.search(line)
     if not event:
@@ -230,6 +236,8 @@ def make(
     if bad:
         raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
     raw = read_samples(run / "samples")
+    if (run / "order").exists():
+        raw["r"] = read_order(run / "order", raw["o"])
     programs = {one.ident: iperf3.read(run, one) for one in plan.programs}
     for ident, one in programs.items():
         raw["a"][ident], raw["f"][ident] = one.cc, one.rows
@@ -300,7 +308,7 @@ def make(
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),
             "sent": _counter(raw["l"], 4, begin),
-            "reordered": _counter(raw["l"], 6, begin),  # netem's "requeues"
+            "reordered": _counter(raw.get("r", []), 1, begin),
         }
     return out
 

@@ -41,6 +41,25 @@ class Job:
     packets: int = 0
 
 
+@dataclass
+class Failure:
+    job: Job
+    said: str
+
+    @property
+    def line(self) -> str:
+        """What failed, where all that it left is, if it left anything, and why, in a line."""
+        name = f"{self.job.scenario.name}, seed {self.job.seed}"
+        why = self.said.removeprefix(f"{name}: ").partition("\n")[0]
+        kept = str(_kept(self.job))
+        return f"{kept if kept in self.said else name}: {why}"
+
+
+def _kept(job: Job) -> Path:
+    """Where what a failed run left is kept."""
+    return job.path.with_suffix(".failed")
+
+
 def jobs_for(scenarios: list[Scenario], seeds: list[int] | None, out: Path) -> list[Job]:
     """A job for each scenario and seed; result files are named <scenario>-s<seed>.json."""
     jobs = [
@@ -122,7 +141,7 @@ def _one(
         try:
             data = result.make(job.scenario, job.seed, backend.name, plan, run, parts)
         except LabError as error:
-            kept = job.path.with_suffix(".failed")
+            kept = _kept(job)
             left = f"all it left: {kept}"
             try:
                 kept.parent.mkdir(parents=True, exist_ok=True)
@@ -148,13 +167,16 @@ def run(
     workers: int,
     timeout: float,
     console: Console,
-) -> None:
-    """Carry out all jobs, `workers` at a time; the first failure ends the others.
+    keep_going: bool = False,
+) -> list[Failure]:
+    """Carry out all jobs, `workers` at a time; the first failure ends the others, or, if they
+    `keep_going`, is said at once and in the list of all failures at the end.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
     """
     cancel = threading.Event()
+    failed: list[Failure] = []
     total = sum(job.scenario.duration for job in jobs)
     columns = (
         TextColumn("{task.description}"),
@@ -168,9 +190,10 @@ def run(
     with terminable(), Progress(*columns, console=console, transient=True) as bar:
         seconds = bar.add_task("virtual time", total=total, virtual="", visible=True)
         pool = ThreadPoolExecutor(workers)
-        futures: set[Future[None]] = {
-            pool.submit(_one, job, backend, timeout, cancel) for job in jobs
+        of: dict[Future[None], Job] = {
+            pool.submit(_one, job, backend, timeout, cancel): job for job in jobs
         }
+        futures = set(of)
         try:
             while futures:
                 done, futures = wait(futures, timeout=0.25, return_when=FIRST_COMPLETED)
@@ -182,7 +205,15 @@ def run(
                     virtual=f"{reached:.0f} of {total:.0f} virtual s, {finished} of {len(jobs)}",
                 )
                 for future in done:
-                    future.result()
+                    try:
+                        future.result()
+                    except LabError as error:
+                        if not keep_going:
+                            raise
+                        failed.append(Failure(of[future], str(error)))
+                        console.print(
+                            failed[-1].said, markup=False, highlight=False, soft_wrap=True
+                        )
         except BaseException:
             cancel.set()
             for future in futures:
@@ -190,3 +221,4 @@ def run(
             raise
         finally:
             pool.shutdown(wait=True)
+    return sorted(failed, key=lambda one: jobs.index(one.job))

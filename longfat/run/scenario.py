@@ -75,6 +75,8 @@ class Link(_Strict):
             raise ValueError(f"ecn marks need an AQM: set aqm to {' or '.join(AQMS)}")
         if self.aqm != "fifo" and self.buffer[0] <= 0:
             raise ValueError("buffer must be above zero")
+        if not 0 <= self.jitter <= 1:  # netem's arithmetic ends at 2.1 s
+            raise ValueError("jitter is 0s to 1s")
         return self
 
     @property
@@ -217,11 +219,9 @@ class Scenario(_Strict):
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
         if self.traffic == "iperf3":
             self._for_iperf3()
-        connections = sum(flow.count * flow.parallel for flow in self.flow)
-        connections += len(self.udp) + len(self.short)
-        if connections > MAX_CONNECTIONS:
+        if self.connections > MAX_CONNECTIONS:
             raise ValueError(
-                f"{connections} connections and other traffic, at most {MAX_CONNECTIONS}"
+                f"{self.connections} connections and other traffic, at most {MAX_CONNECTIONS}"
             )
         return self
 
@@ -250,6 +250,12 @@ class Scenario(_Strict):
     def algorithms(self) -> set[str]:
         """The congestion controls of the flows."""
         return {flow.cc for flow in self.flow} | {short.cc for short in self.short}
+
+    @property
+    def connections(self) -> int:
+        """Bulk connections, and the entries of other traffic."""
+        bulk = sum(flow.count * flow.parallel for flow in self.flow)
+        return bulk + len(self.udp) + len(self.short)
 
     @property
     def bdp(self) -> float:

@@ -5,6 +5,8 @@ failures that are loud and ends that are clean."""
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,6 +20,17 @@ from conftest import EMPTY, SMALL, Experiment
 from longfat.core.errors import LabError
 from longfat.run import plan, result, scenario
 from longfat.run.backends import Uml, fill
+
+# Everything that TCP hands to the sender's queue, before anything cuts it up.
+QUEUED = """
+tracing=/sys/kernel/tracing/instances/queued
+mkdir "$tracing" && echo 65536 >"$tracing/buffer_size_kb" || exit 1
+echo 'name == "eth0" && len > 1400' >"$tracing/events/net/net_dev_queue/filter"
+echo 1 >"$tracing/events/net/net_dev_queue/enable"
+./bin/lfgen traffic >samples 2>&1 || exit 1
+cat "$tracing/trace" >queued
+rmdir "$tracing"
+"""
 
 
 def test_same_seed_same_bytes(experiment: Experiment, tmp_path: Path) -> None:
@@ -91,12 +104,93 @@ def test_duplicates_arrive_twice(experiment: Experiment) -> None:
     assert one["udp"][0]["goodput_bps"] == pytest.approx(1.1 * 5e6 * 1000 / 1042, rel=0.02)
 
 
-def test_reordering_is_the_rate_asked_for(experiment: Experiment) -> None:
-    """One packet in twenty overtakes the others' millisecond, and none is lost for it."""
-    (one,) = experiment(link='reorder = "5%"', flow='socket_buffer = "64kB"')
+RENO = SMALL.replace('"20mbit"', '"100mbit"').replace('"10s"', '"30s"').replace('"2s"', '"10s"')
+
+
+def test_jitter_keeps_the_order(experiment: Experiment) -> None:
+    """Packets are late by up to 10 ms, and Reno loses nothing by it, as none overtakes."""
+    (still,) = experiment(text=RENO, cc="reno", out="still")
+    (jitter,) = experiment(text=RENO, cc="reno", link='jitter = "5ms"', out="jitter")
+    assert jitter["impaired_hop"]["reordered"] == 0
+    assert jitter["summary"]["goodput_bps"] > 0.98 * still["summary"]["goodput_bps"]
+    # One connection that has an empty path to itself: what varies is the jitter.
+    thin = {"text": SMALL, "flow": 'socket_buffer = "16kB"', "cc": "reno"}
+    (still,) = experiment(out="thin", **thin)
+    (jitter,) = experiment(link='jitter = "5ms"', out="thin-jitter", **thin)
+    late = jitter["flows"][0]["rtt_ms"]["mean"] - still["flows"][0]["rtt_ms"]["mean"]
+    assert 2 / 3 * 5 < late < 1.1 * 5
+    assert jitter["flows"][0]["rtt_ms"]["max"] < still["flows"][0]["rtt_ms"]["max"] + 10
+
+
+@pytest.mark.parametrize("jitter", ["0ms", "5ms"])
+def test_reordering_is_the_rate_asked_for(experiment: Experiment, jitter: str) -> None:
+    """One packet in a hundred is overtaken, and none is lost for it; with jitter too."""
+    link = f'reorder = "1%"\njitter = "{jitter}"'
+    (one,) = experiment(text=RENO, cc="reno", link=link)
     hop = one["impaired_hop"]
+    assert hop["reordered"] / hop["sent"] == pytest.approx(0.01, rel=0.1)
+    assert hop["dropped"] == 0
+
+
+def test_reordered_datagrams_are_counted(experiment: Experiment) -> None:
+    (one,) = experiment(
+        text=SMALL.replace("10s", "32s"),
+        link='reorder = "5%"',
+        flow='duration = "1s"',
+        more='[[udp]]\nrtt = "10ms"\nrate = "5mbit"\nsize = 1000',
+    )
+    hop = one["impaired_hop"]
+    assert hop["sent"] == pytest.approx(30 * 5e6 / 8 / 1042, rel=0.02)
     assert hop["reordered"] / hop["sent"] == pytest.approx(0.05, rel=0.1)
-    assert hop["dropped"] == 0 and one["summary"]["dropped"] == 0
+
+
+def test_the_count_of_reordered_packets_is_exact(uml: Uml, tmp_path: Path) -> None:
+    """As many as another program finds by TCP's sequence numbers, to the packet."""
+    file = tmp_path / "x.toml"
+    parts = {
+        "link": 'reorder = "3%"\njitter = "2ms"',
+        "flow": 'count = 3\nparallel = 2\nbytes = "2MB"\nsocket_buffer = "64kB"',
+    }
+    text = SMALL.replace('"2s"', '"0s"').replace('"1bdp"', '"4bdp"')
+    file.write_text(text.format(**EMPTY | parts))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(Path(__file__).with_name("behind.py"), run)
+    made = plan.make(one, 1, prefix="lf", seeded=True)
+    main = (
+        "ip netns exec lf-d python3 behind.py over >behind &\nsleep 1\n"
+        f"{made.main.strip()} || exit 1\ntouch over; wait\n"
+    )
+    fill(run, made, one, uml, main=main)
+    uml.execute(run, one, 1, timeout=120)
+    found = result.make(one, 1, "uml", made, run)
+    assert found["summary"]["dropped"] == found["impaired_hop"]["dropped"] == 0
+    assert all(flow["completion_s"] for flow in found["flows"])
+    behind, data = map(int, (run / "behind").read_text().split())
+    assert data > 6 * 2_000_000 / 1500
+    assert found["impaired_hop"]["reordered"] == behind > 0.02 * data
+
+
+def test_without_offload_tcp_sends_single_packets(uml: Uml, tmp_path: Path) -> None:
+    """What TCP hands to the sender's queue is a packet of the link each, else batches of them."""
+    most, packets = {}, {}
+    for offload in ("true", "false"):
+        file = tmp_path / f"{offload}.toml"
+        more = f"[host]\noffload = {offload}"
+        file.write_text(RENO.replace('"30s"', '"15s"').format(**EMPTY | {"more": more}))
+        (one,) = scenario.load(file)
+        run = tmp_path / offload
+        run.mkdir()
+        made = plan.make(one, 1, prefix="lf", seeded=True)
+        fill(run, made, one, uml, main=QUEUED)
+        uml.execute(run, one, 1, timeout=120)
+        assert result.make(one, 1, "uml", made, run)["summary"]["utilisation"] > 0.9
+        queued = (run / "queued").read_text()
+        lengths = [int(n) for n in re.findall(r"net_dev_queue: dev=eth0 .*len=(\d+)", queued)]
+        most[offload], packets[offload] = max(lengths), len(lengths)
+    assert most["true"] > 2 * 1514 and most["false"] == 1514
+    assert packets["false"] > 1.5 * packets["true"]
 
 
 def test_flows_in_turn_share_one_capacity(experiment: Experiment) -> None:
@@ -162,6 +256,23 @@ def test_socket_buffer_bounds_the_rate(experiment: Experiment) -> None:
     (one,) = experiment(flow='socket_buffer = "16kB"')
     assert 0 < one["summary"]["goodput_bps"] <= 2 * 16e3 * 8 / 0.04
     assert one["summary"]["dropped"] == 0
+
+
+def test_four_thousand_connections(experiment: Experiment) -> None:
+    """All of them are there, send to the end and lose nothing: windows are of a few packets, as
+    the receiver's buffers are small."""
+    (one,) = experiment(
+        text=SMALL.replace('"20mbit"', '"1gbit"')
+        .replace('"1bdp"', '"25000p"')
+        .replace('"10s"', '"3s"\nsample = "500ms"'),
+        cc="reno",
+        flow='count = 1000\nparallel = 4\njitter = "1s"',
+        more='[host.sysctl]\n"net.ipv4.tcp_rmem" = "4096 16384 16384"',
+    )
+    assert one["summary"]["retransmissions"] == one["summary"]["dropped"] == 0
+    connections = [c for flow in one["flows"] for c in flow["connections"]]
+    assert len(connections) == 4000
+    assert all(c["received"][-1] > c["received"][-2] > 0 for c in connections)
 
 
 def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:

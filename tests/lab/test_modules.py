@@ -89,7 +89,7 @@ def test_spurious_loss_is_undone(experiment: Experiment, cc: str, module: str) -
         text=FAST,
         cc=cc,
         top="trace = true",
-        link='mtu = 1040\njitter = "5ms"',
+        link='mtu = 1040\nreorder = "0.02%"',
         more=f'[host]\nsysctl = {{ "net.ipv4.tcp_recovery" = 0 }}\n{module}',
     )
     events = one["flows"][0]["connections"][0]["events"]

@@ -383,3 +383,24 @@ def test_as_a_program(tmp_path: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("longfat: ") and "Traceback" not in done.stderr
     assert done.stdout == ""
+
+
+def test_what_failed_is_listed_at_the_end(
+    longfat: Longfat, toml: Toml, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With --keep-going: the results that there are, then the failures; exit status 1."""
+    (tmp_path / "x.toml").write_text(toml())
+    asked = []
+
+    def run(jobs: list[runner.Job], *_: object, keep_going: bool, **__: object) -> object:
+        asked.append(keep_going)
+        return [runner.Failure(jobs[1], "x, seed 2: broken\nlong") for _ in range(keep_going)]
+
+    monkeypatch.setattr(runner, "run", run)
+    monkeypatch.setattr(cli, "_prepare", lambda _: None)
+    words = ("run", tmp_path / "x.toml", "--seed", 1, "--seed", 2, "--seed", 3, "-o", tmp_path)
+    answer = longfat(*words, "--keep-going")
+    assert answer.status == 1 and asked == [True]
+    assert answer.out.split() == [str(tmp_path / f"x-s{seed}.json") for seed in (1, 3)]
+    assert answer.err.endswith("longfat: 1 of 3 runs failed:\nx, seed 2: broken\n")
+    assert longfat(*words).status == 0 and asked == [True, False]

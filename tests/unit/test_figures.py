@@ -404,15 +404,19 @@ def test_interval(values: list[float], mean: float, half: float) -> None:
     assert figures.interval(values) == pytest.approx((mean, half), abs=5e-4)
 
 
-def test_students_t() -> None:
-    """Each value is the one that leaves 2.5 % of the distribution above it."""
-    for degrees, t in enumerate(figures.T95, 1):
-        # Over the angle atan(x / sqrt(degrees)) the density is a power of the cosine.
-        top, steps = math.atan(t / math.sqrt(degrees)), 10_000
-        angles = [(i + 0.5) * top / steps for i in range(steps)]
-        below = sum(math.cos(angle) ** (degrees - 1) for angle in angles) * top / steps
-        scale = math.gamma((degrees + 1) / 2) / math.sqrt(math.pi) / math.gamma(degrees / 2)
-        assert below * scale == pytest.approx(0.475, abs=2e-5), degrees
+@pytest.mark.parametrize("seeds", [2, 3, 5, 20, 21, 22, 300])
+def test_an_interval_holds_95_percent_of_students_t(seeds: int) -> None:
+    """However many seeds: 2.5 % of the distribution are above it."""
+    values = [float(i) for i in range(seeds)]
+    mean = sum(values) / seeds
+    error = math.sqrt(sum((v - mean) ** 2 for v in values) / (seeds - 1) / seeds)
+    degrees, t = seeds - 1, figures.interval(values)[1] / error
+    # Over the angle atan(x / sqrt(degrees)) the density is a power of the cosine.
+    top, steps = math.atan(t / math.sqrt(degrees)), 10_000
+    angles = [(i + 0.5) * top / steps for i in range(steps)]
+    below = sum(math.cos(angle) ** (degrees - 1) for angle in angles) * top / steps
+    scale = math.gamma((degrees + 1) / 2) / math.sqrt(math.pi) / math.gamma(degrees / 2)
+    assert below * scale == pytest.approx(0.475, abs=1e-6)
 
 
 def test_markdown() -> None:

@@ -230,9 +230,9 @@ def test_no_impaired_hop_unless_asked_for(one: One, commands: Commands) -> None:
         ('loss = "0.01%"', "loss 0.010000000%"),
         ("loss = 1e-7", "loss 0.000010000%"),
         ("duplicate = 0.5", "duplicate 50.000000000%"),
-        # netem reorders only what it delays
-        ("reorder = 0.25", "delay 1000.000us reorder 25.000000000%"),
-        ('jitter = "2ms"', "delay 2000.000us 2000.000us"),
+        # Of netem's "reordered" those that are not are late: by ten packets of 10 Mbit/s.
+        ("reorder = 0.25", "delay 12000.000us reorder 75.000000000% gap 1"),
+        ('jitter = "2ms"', "slot 0us 4000.000us"),
     ],
 )
 def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> None:
@@ -246,6 +246,30 @@ def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> No
         "root netem rate 10000000bit -14 limit 100".split()
     ]
     assert directives(made, "link") == [["lf-w", "east"]]
+    # What may overtake is counted.
+    counted = "./bin/lforder lf-d eth0 0.1 order ./bin/lfgen traffic >samples 2>&1\n"
+    assert (made.main == counted) is ("reorder" in line or "jitter" in line)
+
+
+def test_two_hops_where_packets_wait_in_order_and_are_late(one: One, commands: Commands) -> None:
+    """As a netem that reorders lets others pass by the slot."""
+    made = make(one(link='mtu = 1000\nreorder = 0.25\njitter = "2ms"'), 7)
+    did = commands(made)
+    assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-v", "lf-w"]
+    first, second = (qdiscs(did)[(ns, "east")] for ns in ("lf-w", "lf-v"))
+    assert " ".join(first[0]) == "root netem limit 1000000 slot 0us 4000.000us seed 7"
+    assert " ".join(second[0]) == (
+        "root netem limit 1000000 delay 8000.000us reorder 75.000000000% gap 1 seed 7"
+    )
+    assert directives(made, "link") == [["lf-w", "east"]]
+    routes = [" ".join(c[2:]) for c in did if c[3:5] == ["route", "add"]]
+    assert routes[:5] == [
+        "lf-r route add 10.0.0.0/24 via 10.0.1.2",
+        "lf-w route add default via 10.0.1.1",
+        "lf-w route add 10.0.0.0/24 via 10.0.2.2",
+        "lf-v route add default via 10.0.2.1",
+        "lf-d route add default via 10.0.0.1",
+    ]
 
 
 def test_seed_is_for_a_netem_that_knows_it(one: One) -> None:
@@ -345,6 +369,10 @@ def test_batches_are_cut_before_the_wire(one: One, commands: Commands) -> None:
     assert all("tso off" in " ".join(c) and "gro off" in " ".join(c) for c in did if "ethtool" in c)
     off = commands(make(one(rest="[host]\noffload = false")))
     assert not any("on" in c for c in off if "ethtool" in c)
+    # ... after which TCP makes batches all the same.
+    single = [c[2:] for c in off if "gso_max_segs" in c]
+    assert single == [["lf-s0", "link", "set", "eth0", "gso_max_segs", "1"]]
+    assert not any("gso_max_segs" in c for c in did)
 
 
 def test_gro_only_at_the_receiver(one: One, commands: Commands) -> None:
@@ -411,3 +439,19 @@ def test_too_many_entries(one: One) -> None:
     assert make(one(rest=entry * 199)).setup.count("ip netns add") == 202
     with pytest.raises(LabError, match="one: at most 200"):
         make(one(rest=entry * 200))
+
+
+@pytest.mark.parametrize(
+    ("flow", "rest", "files"),
+    [
+        ("count = 320", "", 0),
+        ("count = 400", "", 1264),
+        ("count = 1000\nparallel = 4", "", 12064),
+        ("", '[[short]]\nrtt = "20ms"\nper_second = 100.0\nmean_size = "20kB"', 2067),
+    ],
+)
+def test_as_many_files_as_there_are_connections(one: One, flow: str, rest: str, files: int) -> None:
+    """Where they are more than a process has without asking."""
+    main = make(one(flow=flow, rest=rest)).main
+    assert main.startswith(f"ulimit -n {files} || ") if files else "ulimit" not in main
+    assert main.endswith("./bin/lfgen traffic >samples 2>&1\n")

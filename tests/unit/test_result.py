@@ -301,6 +301,10 @@ def test_impaired_hop(one: One, finished: Run) -> None:
     out = made(one(link="loss = 0.007"), finished(*rows))
     assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 0}
     assert "impaired_hop" not in made(one(), finished(flow(0)))
+    # As lforder counts it, by the same clock.
+    order = "r 4.9 0\nr 5.000000000 1\nr 15.000000000 4\n"
+    out = made(one(link="reorder = 0.003"), finished("o 5", *rows, order=order))
+    assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 3}
 
 
 def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:

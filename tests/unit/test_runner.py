@@ -22,7 +22,7 @@ from rich.console import Console
 from longfat.build import modules, tools
 from longfat.core import process
 from longfat.core.errors import LabError
-from longfat.run import backends, plan, result, runner
+from longfat.run import backends, identity, plan, result, runner
 from longfat.run.scenario import Scenario
 
 SAMPLES = (
@@ -126,6 +126,22 @@ def test_a_failure_ends_the_others(one: One, backend: Fake, tmp_path: Path) -> N
     assert nothing_left(tmp_path)
 
 
+def test_the_others_go_on_where_they_are_to(one: One, backend: Fake, tmp_path: Path) -> None:
+    """What failed is kept and told, in the order of the jobs; the others have results."""
+    backend.fail = {1, 3}
+    jobs = runner.jobs_for([one()], [1, 2, 3, 4], tmp_path / "out")
+    console = Console(file=io.StringIO(), width=1000)
+    failed = runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+    kept = [tmp_path / f"out/one-s{seed}.failed" for seed in (1, 3)]
+    why = "the kernel complained during the run:"
+    assert [failure.line for failure in failed] == [f"{path}: {why}" for path in kept]
+    assert all((path / "log").read_text() == "WARNING: broken\n" for path in kept)
+    results = sorted(path.name for path in (tmp_path / "out").glob("*.json"))
+    assert results == ["one-s2.json", "one-s4.json"]
+    assert "all it left" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert nothing_left(tmp_path)
+
+
 def test_interrupted(
     one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -175,6 +191,23 @@ def test_a_result_is_known_by_what_was_built(
     assert built != modules.bare_digest("tcp_foo")
 
 
+@pytest.mark.parametrize(
+    ("kbuild", "words"),
+    [
+        ("obj-m := tcp_bar.o\n", r"has no line for it: add `obj-m \+= tcp_foo.o`"),
+        ("obj-m := tcp_foo.o\n", "though .*/Kbuild has it; the build's log is in"),
+    ],
+)
+def test_a_module_that_was_not_built(
+    one: One, backend: Fake, tmp_path: Path, tree: Path, kbuild: str, words: str
+) -> None:
+    """Such as one that was copied into the tree and not into Kbuild: said, not a traceback."""
+    (tree / "Kbuild").write_text(kbuild)
+    backend.module_files = lambda: tmp_path / "built"  # type: ignore[method-assign]
+    with pytest.raises(LabError, match=rf"tcp_foo.ko was not built of .*/tcp_foo.c, .*{words}"):
+        run(runner.jobs_for([one(cc='cc = "foo"')], [1], tmp_path), backend)
+
+
 def test_names_of_one_module_share_its_parameters(
     one: One, backend: Fake, tmp_path: Path, tree: Path
 ) -> None:
@@ -186,6 +219,13 @@ def test_names_of_one_module_share_its_parameters(
     made = plan.make(scenario, 1, prefix="lf", seeded=True)
     backends.fill(tmp_path, made, scenario, backend)
     assert (tmp_path / "tcp_foo.conf").read_text().split() == ["beta=100"]
+
+
+def test_a_guest_has_memory_for_many_connections(one: One) -> None:
+    """Half a megabyte for each at least; what few of them had is as it was."""
+    few, many = one(flow="count = 300"), one(flow="count = 1000\nparallel = 4")
+    assert identity.memory_for_connections(few) == 0
+    assert 3700 / 2 < identity.memory_for_connections(many) < 4000
 
 
 def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ REFUSED = {
     "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
     "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
     "start": ("flow", 'start = "10s"', "scenario", "flow[0].start is after the end"),
+    "long jitter": ("link", 'jitter = "1.1s"', "link", "0s to 1s"),
     "drawn start": ("flow", 'start = "5s"\njitter = "6s"', "scenario", "flow[0]|after the end"),
     "on without off": ("flow", 'on = "1s"', "flow[0]", "on and off go together"),
     "off without on": ("flow", 'off = "1s"', "flow[0]", "on and off go together"),
