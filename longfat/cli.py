@@ -423,7 +423,12 @@ def completion(
 
 @app.command()
 def check(
-    suites: Annotated[list[str] | None, typer.Argument(help="Suites (all of them).")] = None,
+    suites: Annotated[
+        list[str] | None, typer.Argument(help="Suites, or fast: those of some minutes (all).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write how long each took (JSON).")
+    ] = None,
 ) -> None:
     """Run the test suites; `make check` calls this with the test tools in place.
 
@@ -431,16 +436,20 @@ def check(
 
     Example: LONGFAT_CHECK=1 scripts/longfat check unit lint
     """
-    from longfat.check import suites as suite
+    from longfat.check import running, times
+    from longfat.check.suites import choose
 
+    chosen = choose(suites or [])
+    clock = times.Clock()
     with runner.terminable():
-        total = suite.run(suites or [], console)
-    print(
-        f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped",
-        flush=True,
-    )
+        outcomes = running.run(chosen)
+    total = running.total(outcomes)
+    print(total, flush=True)
     if total.failed:
         sys.exit(1)
+    if out:
+        times.write(out, suites or [], outcomes, clock)
+        console.print(str(out), soft_wrap=True, highlight=False)
 
 
 @app.command()

@@ -14,6 +14,7 @@ skipped; 4: all skipped; 1: something failed.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -139,7 +140,7 @@ def results(name: str) -> list[ktap.Result]:
 
 def main(names: list[str]) -> int:
     planned = sum(len(compilers(name)) for name in names)
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         every = itertools.chain.from_iterable(pool.map(results, names))
         return ktap.document(planned, every)
 
