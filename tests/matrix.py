@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 from longfat.build import modules
-from longfat.core import scratch
+from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite
 
@@ -132,7 +132,7 @@ def results(name: str) -> list[ktap.Result]:
             for compiler in compilers(name)
             for found in [build(name, compiler)]
         ]
-    except suite.Unavailable as error:
+    except root.Unavailable as error:
         return [ktap.Result(title, skip=str(error)) for title in titles]
     except LabError as error:
         return [ktap.Result(title, False, str(error)) for title in titles]
