@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -18,6 +18,7 @@ from longfat.build import modules
 from longfat.check import running, suites, times
 from longfat.check.suites import Suite
 from longfat.core.errors import LabError
+from longfat.pages.tables import testing as page
 
 ROOT = Path(__file__).resolve().parents[2]
 PASS = "echo 1..1; echo ok 1 a"
@@ -158,9 +159,20 @@ def test_what_is_free_at_the_end_goes_to_who_has_a_use_for_it() -> None:
     assert len(there.free) == 2, "nobody has a use for them"
 
 
-two_cores = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="has one core")
+@pytest.fixture
+def two_cores() -> Iterator[set[int]]:
+    """Two of the machine's, which the suite of these tests need not have."""
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    cores = set(sorted(os.sched_getaffinity(0))[:2])
+    if len(cores) < 2:
+        pytest.skip("this machine has one core")
+    os.sched_setaffinity(0, cores)
+    yield cores
+    os.sched_setaffinity(0, before)
 
-# Says on which cores it is, then waits for a second, and says again.
+
+# Says on which cores it is.
 WHERE = (
     """python3 -c 'import os; print("# on", *sorted(os.sched_getaffinity(0)), flush=True)'
 """
@@ -168,11 +180,9 @@ WHERE = (
 )
 
 
-@two_cores
-def test_each_is_on_its_cores(private_cache: Path) -> None:
+def test_each_is_on_its_cores(private_cache: Path, two_cores: set[int]) -> None:
     """What a suite starts is on them as well; one that is left has all in the end."""
-    cores = set(sorted(os.sched_getaffinity(0))[:2])
-    before = os.sched_getaffinity(0)
+    cores = two_cores
     stay = f"{WHERE}; until [ -e {private_cache}/gone ]; do sleep 0.1; done; sleep 1; {WHERE}"
     chosen = {
         "stays": suite(stay),
@@ -185,7 +195,7 @@ def test_each_is_on_its_cores(private_cache: Path) -> None:
     first, last = on["stays"]
     assert last == both and on["alone"] == [both]
     assert sorted([first, *on["goes"]]) == sorted(map(str, cores))
-    assert os.sched_getaffinity(0) == before
+    assert os.sched_getaffinity(0) == cores
 
 
 # --- what runs when, and what is said
@@ -206,7 +216,7 @@ def said_of(lines: list[str]) -> list[str]:
 def test_begin_and_end_are_said() -> None:
     command = "echo 1..2; echo ok 1 a; echo 'ok 2 b # SKIP c'"
     (first, *rest) = said_of(lines({"one": suite(command)}))
-    assert re.match(r"1 suite on \d+ cores; their output goes to /.*/check$", first)
+    assert re.match(r"1 suite on \d+ cores?; their output goes to /.*/check$", first)
     assert rest == [
         "one began: about it",
         "one ended: 1 passed, 0 failed, 1 skipped",
@@ -352,3 +362,29 @@ def test_the_source_tree_is_needed(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(modules, "ROOT", tmp_path)
     with pytest.raises(LabError, match="tests"):
         suites.load()
+
+
+# --- docs/testing.md
+
+
+def test_the_table_of_the_page(
+    table: Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row for each suite of the file, measured or not."""
+    table(THREE + "[last]\nabout = 'd'\ncommand = 'x'\nalone = true\ncores = 1\n")
+    monkeypatch.setattr(page, "FILE", tmp_path / "times.json")
+    path = page.FILE
+    suite = {"passed": 3, "skipped": 1, "wall_s": 61, "cpu_s": 125}
+    run = {"wall_s": 3601, "cores": 2, "empty_cache": True}
+    path.write_text(json.dumps({"suites": {"short": suite}, "runs": {"all": run}}))
+    assert page.table().splitlines()[2:] == [
+        "| `long` | a |  | any | not measured | not measured | not measured |",
+        "| `short` | b | fast, two | any | 4 | 1:01 | 2:05 |",
+        "| `other` | c | two | any | not measured | not measured | not measured |",
+        "| `last` | d |  | alone | not measured | not measured | not measured |",
+    ]
+    assert page.whole().splitlines()[2:] == [
+        "| `make check` | 60:01 | 2 cores, with an empty cache |",
+        "| `make check SUITE=fast` | not measured |  |",
+        "| `make check SUITE=two` | not measured |  |",
+    ]
