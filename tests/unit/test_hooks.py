@@ -15,6 +15,15 @@ ROOT = Path(__file__).resolve().parents[2]
 GOOD = '"""A module."""\n\nx: int = 1\n'
 BAD = '"""A module."""\nimport os\nx   = 1\n'
 
+PYTHON = (
+    "longfat/a.py",
+    "scripts/b.py",
+    "tests/c.py",
+    "tests/unit/d.py",
+    "tests/lab/e.py",
+    "hatch_build.py",
+)
+
 # In place of the lab's: it knows the Python that has the linters.
 LONGFAT = f'#!/bin/sh\n[ "$1 $2" = "python -c" ] && echo {sys.executable}\n'
 
@@ -39,7 +48,7 @@ def repository(tmp_path: Path) -> Path:
     for name in ("tests/lint.sh", "scripts/hooks/pre-commit", "Makefile", "pyproject.toml"):
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tree / name)
-    for name in ("longfat/a.py", "scripts/b.py", "tests/c.py", "tests/unit/d.py", "tests/lab/e.py"):
+    for name in PYTHON:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / name).write_text(GOOD)
     (tree / "scripts/longfat").write_text(LONGFAT)
