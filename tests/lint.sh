@@ -224,12 +224,14 @@ check_types() {
 	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
-	types longfat scripts/*.py hatch_build.py "$@" && types tests/lab
+	types mypy longfat scripts/*.py hatch_build.py "$@" && types mypy-lab tests/lab
 }
 
+# types CACHE FILE...: in a cache of its own, as both have a module conftest
 types() {
-	mypy --strict --no-error-summary --no-color-output \
-		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" "$@"
+	kept=${XDG_CACHE_HOME:-$HOME/.cache}/longfat/$1
+	shift
+	mypy --strict --no-error-summary --no-color-output --cache-dir "$kept" "$@"
 }
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.
