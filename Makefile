@@ -48,11 +48,11 @@ deps: ## Install the Debian packages that the lab needs (sudo if not root)
 demo: deps ## Five algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
 	@scripts/demo.sh "$(OUT)"
 
-check: ## All tests (installs what they need); SUITE="name ..." for some of them
+check: ## All tests but the hours of `make stress` (installs what they need); SUITE=fast: those of two minutes; SUITE="name ...": docs/testing.md
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck use security performance speed stress"
+results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck use security performance speed testing stress"
 	@scripts/results.sh $(PAGE)
 
 report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
@@ -69,6 +69,9 @@ stress: ## Chaos on a kernel with sanitizers and on two processors, seed after s
 	@scripts/deps.sh stress
 	@scripts/stress.sh $(MINUTES) $(SEED) "$(OUT)"
 
+hooks: ## Let `git commit` run the linters on what is committed; out again: git config --unset core.hooksPath
+	@git config core.hooksPath scripts/hooks
+
 clean-cache: ## Remove the lab's kernels, chroots and Python environments
 	@$(LAB) clean
 
@@ -77,4 +80,4 @@ help: ## This list
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results report bench stress clean-cache help
+.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results report bench stress hooks clean-cache help

@@ -3,10 +3,7 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import shutil
 import sys
 import tempfile
 import time
@@ -28,7 +25,7 @@ from longfat.run import scenario as scenarios
 from longfat.run.backends import BACKENDS, Backend, Uml, fill
 from longfat.run.plan import make as make_plan
 from longfat.show import watch as watching
-from longfat.stress import chaos
+from longfat.stress import books, chaos
 from longfat.stress.smp import Smp
 
 app = typer.Typer(
@@ -433,7 +430,12 @@ def completion(
 
 @app.command()
 def check(
-    suites: Annotated[list[str] | None, typer.Argument(help="Suites (all of them).")] = None,
+    suites: Annotated[
+        list[str] | None, typer.Argument(help="Suites, or fast: those of some minutes (all).")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write how long each took (JSON).")
+    ] = None,
 ) -> None:
     """Run the test suites; `make check` calls this with the test tools in place.
 
@@ -441,16 +443,20 @@ def check(
 
     Example: LONGFAT_CHECK=1 scripts/longfat check unit lint
     """
-    from longfat.check import suites as suite
+    from longfat.check import running, times
+    from longfat.check.suites import choose
 
+    chosen = choose(suites or [])
+    clock = times.Clock()
     with runner.terminable():
-        total = suite.run(suites or [], console)
-    print(
-        f"{total.passed} passed, {len(total.failed)} failed, {len(total.skipped)} skipped",
-        flush=True,
-    )
+        outcomes = running.run(chosen)
+    total = running.total(outcomes)
+    print(total, flush=True)
     if total.failed:
         sys.exit(1)
+    if out:
+        times.write(out, suites or [], outcomes, clock)
+        console.print(str(out), soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -477,32 +483,18 @@ def stress(
     how = " --smp" if smp else "" if sanitizers else " --no-sanitizers"
     where = Smp() if smp else Uml(kernel.SANITIZERS if sanitizers else kernel.LAB)
     _prepare(where)
-    begun = time.monotonic()
     with runner.terminable():
-        total, failed = chaos.many(
+        total, failed = books.keep(
             mix,
             where,
             first=seed,
             runs=runs,
             seconds=60 * minutes,
-            workers=jobs or max(1, len(os.sched_getaffinity(0)) // where.processors),
+            jobs=jobs,
             out=out,
             timeout=timeout,
             say=lambda text: console.print(text, highlight=False, soft_wrap=True, markup=False),
         )
-    for key, value in total.items():
-        console.print(f"{key.replace('_', ' ')}: {value}", highlight=False)
-    if never := chaos.idle(total):
-        console.print(f"did not happen: {', '.join(never)}", highlight=False)
-    of = {
-        "kernel": where.name,
-        "first": seed,
-        "wall_s": round(time.monotonic() - begun),
-        "failed": failed,
-        "sources": modules.source_hashes(modules.owners()),
-    }
-    out.mkdir(parents=True, exist_ok=True)
-    (out / f"stress-{where.name}.json").write_text(json.dumps(of | {"total": total}) + "\n")
     if failed:
         raise LabError(
             f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "
@@ -520,26 +512,15 @@ def kunit(
 
     Example: scripts/longfat kunit
     """
+    from longfat.check import kunit as suites
+
     what = kernel.SANITIZERS if sanitizers else kernel.LAB
     where = Uml(what)
     modules.tests_of("kunit")
     _prepare(where)
-    with runner.run_directory() as scratch, runner.terminable():
-        for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):
-            shutil.copy(module, scratch)
-        (scratch / "run.sh").write_text(
-            'for module in "$1"/*.ko; do\n'
-            'insmod "$module" || echo "not ok - insmod $module" >/dev/kmsg\n'
-            "done\n"
-        )
-        status = where.boot_alone(
-            scratch, megabytes=1024, timeout=600, arguments=("kunit.enable=1",)
-        )
-        log = scratch / "dmesg"
-        text = log.read_text() if log.exists() else (scratch / "console").read_text()
-    lines = [re.sub(r"^\[[^]]*\] ", "", line) for line in text.splitlines()]
+    lines, quiet = suites.run(what, where)
     print("\n".join(lines))
-    if status or any(result.SPLAT.search(line) for line in lines):
+    if not quiet:
         raise LabError("the kernel complained during the KUnit suites, see above")
 
 

@@ -31,8 +31,9 @@ import examples
 import ktap
 import packages
 from longfat.build import modules
-from longfat.core import scratch
+from longfat.core import root, scratch
 from longfat.core.errors import LabError
+from longfat.core.process import closing
 from longfat.machines import suite
 
 LOGIN = modules.ROOT / "tests/cluster/login.sh"
@@ -299,10 +300,10 @@ def main() -> int:
         line = [*PRIVATE, "sh", str(LOGIN), str(mount), sys.executable, __file__, str(tree)]
         try:
             line = suite.tied(line, env=dict(os.environ))
-        except suite.Unavailable as error:
+        except root.Unavailable as error:
             return ktap.document(1, [ktap.Result("a cluster", skip=str(error))])
         process = subprocess.Popen(line, stdin=subprocess.DEVNULL, text=True)
-        with suite.ended(process):
+        with closing(process):
             return process.wait()
 
 

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# lint.sh: what the checkers say about the tree, in KTAP, one result for each.
+# lint.sh [FILE...]: what the checkers say about the tree, or about these files of it, in KTAP,
+# one result for each.
 #
 #	PYTHON		the interpreter whose environment has ruff and mypy
-#	LINT_KERNEL	a built User-Mode Linux tree, instead of the lab's own
+#	LINT_KERNEL	a built User-Mode Linux tree, instead of the lab's own; none: do without
 #
 # A checker that is not installed is a skip.  A checker that found nothing to look at
 # fails; otherwise it would pass for ever unnoticed.
@@ -21,6 +22,8 @@ trap 'rm -rf "$tmp"' EXIT
 trap 'exit 130' INT TERM HUP
 number=0
 failed=0
+# The files to look at, one a line; all of them if there is none.
+chosen=$(printf '%s\n' "$@")
 # Ours; a build in the tree leaves some more.
 sources=$(printf '%s\n' tcp_*.c | grep -v '\.mod\.c$')
 
@@ -51,7 +54,9 @@ need() {
 # The files of the tree, with what is new and without what is ignored; an unpacked
 # archive has no git and nothing that is ignored.
 files() {
-	if git ls-files >/dev/null 2>&1; then
+	if [ "$chosen" ]; then
+		echo "$chosen"
+	elif git ls-files >/dev/null 2>&1; then
 		git ls-files --cached --others --exclude-standard
 	else
 		find . -type f ! -path '*/.*_cache/*' | sed 's|^\./||'
@@ -60,9 +65,28 @@ files() {
 	done
 }
 
+# looked_at FILE: whether it is one of those to look at
+looked_at() {
+	[ -z "$chosen" ] || echo "$chosen" | grep -qxF -- "$1"
+}
+
+# some SUFFIX...: whether files to look at end so
+some() {
+	for suffix; do
+		[ -z "$chosen" ] || files | grep -q "\\$suffix\$" || continue
+		return 0
+	done
+	echo "none of these files is one for it"
+	return 4
+}
+
 # Sets $kernel to the tree of the lab's kernel, which is built if it was not yet.
 kernel=${LINT_KERNEL:-}
 find_kernel() {
+	[ "$kernel" != none ] || {
+		echo "no kernel is built yet: scripts/longfat build"
+		return 4
+	}
 	[ -z "$kernel" ] || return 0
 	kernel=$(PYTHONPATH=. "$PYTHON" -c \
 		'from longfat.build import kernel; print(kernel.build() / "linux")' 2>"$tmp/err") && return
@@ -74,16 +98,20 @@ find_kernel() {
 # checkpatch FILE...: with the options in $options
 checkpatch() {
 	for file; do
+		shift
 		[ -e "$file" ] || {
 			echo "no $file"
 			return 1
 		}
+		! looked_at "$file" || set -- "$@" "$file"
 	done
+	[ $# -gt 0 ] || return 0
 	# shellcheck disable=SC2086 # several options
 	perl "$script" --no-summary --terse ${options:-} -f "$@"
 }
 
 check_c() {
+	some .c .h || return
 	need perl "make deps" || return
 	find_kernel || return
 	script=$kernel/scripts/checkpatch.pl
@@ -129,6 +157,10 @@ check_c() {
 }
 
 check_sparse() {
+	[ -z "$chosen" ] || {
+		echo "it takes a build: make check SUITE=lint"
+		return 4
+	}
 	need sparse "make deps" || return
 	need make "make deps" || return
 	find_kernel || return
@@ -161,9 +193,13 @@ check_shell() {
 			echo "$file" ;;
 		esac
 	done >"$tmp/scripts"
-	grep -qx tests/lint.sh "$tmp/scripts" || {
+	[ "$chosen" ] || grep -qx tests/lint.sh "$tmp/scripts" || {
 		echo "the search for scripts does not find this one"
 		return 1
+	}
+	[ -s "$tmp/scripts" ] || {
+		echo "none of these files is a script"
+		return 4
 	}
 	xargs -d '\n' shellcheck -f gcc <"$tmp/scripts"
 }
@@ -173,21 +209,29 @@ from="run it by \`scripts/longfat check lint\`"
 
 check_ruff() {
 	need ruff "$from" || return
-	ruff "$@" --no-cache --quiet longfat scripts tests hatch_build.py
+	some .py || return
+	if [ "$chosen" ]; then
+		files | grep '\.py$' | xargs -d '\n' ruff "$@" --no-cache --quiet
+	else
+		ruff "$@" --no-cache --quiet longfat scripts tests hatch_build.py
+	fi
 }
 
 check_types() {
 	need mypy "$from" || return
+	some .py || return
 	set --
 	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
-	types longfat scripts/*.py hatch_build.py "$@" && types tests/lab
+	types mypy longfat scripts/*.py hatch_build.py "$@" && types mypy-lab tests/lab
 }
 
+# types CACHE FILE...: in a cache of its own, as both have a module conftest
 types() {
-	mypy --strict --no-error-summary --no-color-output \
-		--cache-dir "${XDG_CACHE_HOME:-$HOME/.cache}/longfat/mypy" "$@"
+	kept=${XDG_CACHE_HOME:-$HOME/.cache}/longfat/$1
+	shift
+	mypy --strict --no-error-summary --no-color-output --cache-dir "$kept" "$@"
 }
 
 # Algorithms probe headers (include/longfat/probe.mk): distributions backport.
@@ -199,6 +243,7 @@ check_versions() {
 # Every page, those made from the sources too.  Whether a page that one refers to is
 # installed is this machine's affair.
 check_man() {
+	some .1 .4 .c || return
 	need mandoc "make deps" || return
 	mkdir "$tmp/man"
 	cp man/* "$tmp/man" || return 1
@@ -212,7 +257,7 @@ check_man() {
 
 check_notes() {
 	# In two parts, or this file would be found.
-	files | tr '\n' '\0' | xargs -0 grep -InwE 'TO''DO|FIX''ME|X''XX' >"$tmp/notes"
+	files | tr '\n' '\0' | xargs -0 grep -HInwE 'TO''DO|FIX''ME|X''XX' >"$tmp/notes"
 	status=$?
 	cat "$tmp/notes"
 	# grep: 0 found some, 1 none; xargs makes 123 of the latter.

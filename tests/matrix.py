@@ -14,6 +14,7 @@ skipped; 4: all skipped; 1: something failed.
 from __future__ import annotations
 
 import itertools
+import os
 import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 from longfat.build import modules
-from longfat.core import scratch
+from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite
 
@@ -131,7 +132,7 @@ def results(name: str) -> list[ktap.Result]:
             for compiler in compilers(name)
             for found in [build(name, compiler)]
         ]
-    except suite.Unavailable as error:
+    except root.Unavailable as error:
         return [ktap.Result(title, skip=str(error)) for title in titles]
     except LabError as error:
         return [ktap.Result(title, False, str(error)) for title in titles]
@@ -139,7 +140,7 @@ def results(name: str) -> list[ktap.Result]:
 
 def main(names: list[str]) -> int:
     planned = sum(len(compilers(name)) for name in names)
-    with ThreadPoolExecutor(2) as pool:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         every = itertools.chain.from_iterable(pool.map(results, names))
         return ktap.document(planned, every)
 

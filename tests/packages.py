@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 from longfat.build import modules
-from longfat.core import scratch
+from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite
 
@@ -60,7 +60,7 @@ def carried_out(what: str) -> ktap.Result:
     try:
         title += f" {suite.kernel(name)}"
         status, said = run(case, name)
-    except suite.Unavailable as error:
+    except root.Unavailable as error:
         return ktap.Result(title, skip=str(error))
     except LabError as error:
         return ktap.Result(title, False, str(error))

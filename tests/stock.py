@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
 from longfat.build import modules
-from longfat.core import scratch
+from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite, vm
 
@@ -106,7 +106,7 @@ def accepted(name: str) -> ktap.Result:
 def main(names: list[str]) -> int:
     try:
         vm.check()
-        suite.as_root(["true"])
+        root.as_root(["true"])
     except LabError as error:
         return ktap.document(len(names), (ktap.Result(x, skip=str(error)) for x in names))
     return ktap.document(len(names), map(accepted, names))

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 import psutil
 
+from longfat.core import root
 from longfat.core.errors import LabError
 
 
@@ -35,8 +36,11 @@ def _ended(process: psutil.Process) -> bool:
 
 
 def kill_tree(pid: int) -> None:
-    """Kill a process that leads a session, its descendants, and what was left in its
-    process group by descendants that have ended; wait until they are gone.
+    """Kill a process, its descendants and, if it leads a process group, what descendants
+    that have ended left in it; wait until they are gone.
+
+    What is root's, where we are not, is killed by sudo, which may be between it and us: what
+    sudo started is among the descendants.
     """
     family: dict[int, psutil.Process] = {}
     try:
@@ -59,12 +63,35 @@ def kill_tree(pid: int) -> None:
                 family.setdefault(process.pid, process)
     with suppress(OSError):
         os.killpg(pid, signal.SIGKILL)
+    denied: list[str] = []
     for process in family.values():
-        with suppress(psutil.Error):
+        try:
             process.kill()
+        except psutil.AccessDenied:
+            denied.append(str(process.pid))
+        except psutil.Error:
+            pass
+    if denied:
+        subprocess.run(root.as_root(["kill", "-KILL", *denied]), capture_output=True)
     end = time.monotonic() + 10
     while time.monotonic() < end and not all(map(_ended, family.values())):
         time.sleep(0.01)
+
+
+def kill(process: subprocess.Popen[Any]) -> None:
+    """End `process`, if it has not ended, with everything that it started, and wait for it."""
+    if process.poll() is None:
+        kill_tree(process.pid)
+    process.wait()
+
+
+@contextmanager
+def closing(process: subprocess.Popen[Any]) -> Iterator[subprocess.Popen[Any]]:
+    """`process`, which is killed as by kill() when the block is left."""
+    try:
+        yield process
+    finally:
+        kill(process)
 
 
 # A guard.  It reads the number of a process group and then waits for the end of its input.

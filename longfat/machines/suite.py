@@ -24,6 +24,8 @@ from pathlib import Path
 from longfat.build import debian
 from longfat.core import cache, scratch
 from longfat.core.errors import LabError
+from longfat.core.process import closing
+from longfat.core.root import Unavailable, as_root
 
 # What an external module needs to be built with gcc and with clang.
 _BUILD = ("gcc", "make", "clang", "kmod", "linux-headers-amd64")
@@ -143,10 +145,6 @@ class SuiteError(LabError):
     """A chroot could not be made, or what ran in it took too long."""
 
 
-class Unavailable(SuiteError):
-    """This machine lacks what chroots need; says what."""
-
-
 # A mount and process namespace of its own, which ends with its first process.
 _PRIVATE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
@@ -191,59 +189,6 @@ def tied(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[s
     return as_root(line, env=env)
 
 
-def as_root(command: Sequence[str], *, env: dict[str, str] | None = None) -> list[str]:
-    """`command` as root, with `env` added to its environment.
-
-    Raises Unavailable if we are not root and sudo cannot be asked without a terminal.
-    """
-    setting = ["env", *(f"{key}={value}" for key, value in (env or {}).items())] if env else []
-    if os.geteuid() == 0:
-        return [*setting, *command]
-    if (
-        not shutil.which("sudo")
-        or subprocess.run(["sudo", "-n", "true"], stderr=subprocess.DEVNULL).returncode
-    ):
-        raise Unavailable(
-            f"{Path(command[0]).name} needs root: run this as root, or with a sudo that asks for "
-            "no password (chroots and mounts cannot be made otherwise)"
-        )
-    return ["sudo", "-n", "--", *setting, *command]
-
-
-def _descendants(pid: int) -> list[int]:
-    """`pid` and every process below it, from the bottom up."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").glob("*/children"):
-        try:
-            children = task.read_text().split()
-        except OSError:
-            continue  # it ended while we looked
-        for child in children:
-            found += _descendants(int(child))
-    return [*found, pid]
-
-
-def kill(process: subprocess.Popen[str]) -> None:
-    """End `process` with everything that it started, and wait for it.
-
-    What runs in a namespace of ours (see `inside`) ends with the namespace's first
-    process whatever it does; killing every descendant also reaches past sudo.
-    """
-    if process.poll() is None:
-        pids = [str(pid) for pid in _descendants(process.pid)]
-        subprocess.run(as_root(["kill", "-KILL", *pids]), capture_output=True)
-    process.wait()
-
-
-@contextmanager
-def ended(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
-    """`process`, ended with everything that it started when the block is left."""
-    try:
-        yield process
-    finally:
-        kill(process)
-
-
 def _make(name: str, path: Path) -> None:
     """Make the chroot of suite `name` at `path`, an empty directory."""
     if not shutil.which("mmdebstrap"):
@@ -280,7 +225,7 @@ def _make(name: str, path: Path) -> None:
                 process = subprocess.Popen(
                     tied([*command, *where]), stdout=out, stderr=out, text=True
                 )
-                with ended(process):
+                with closing(process):
                     process.wait()
             if process.returncode:
                 tail = "\n".join(log.read_text(errors="replace").splitlines()[-20:])
@@ -398,7 +343,7 @@ def run(
             line, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
             text=True, errors="replace",
         )  # fmt: skip
-        with ended(process):
+        with closing(process):
             try:
                 output, _ = process.communicate(timeout=timeout)
             except subprocess.TimeoutExpired:

@@ -23,6 +23,7 @@ from typing import Any
 
 from longfat.core import scratch
 from longfat.core.errors import LabError
+from longfat.core.process import closing, kill
 from longfat.machines import suite as suites
 from longfat.machines.suite import Bind
 
@@ -101,7 +102,7 @@ def kvm_works(image: Path) -> bool:
         text=True,
         errors="replace",
     )
-    with suites.ended(process):
+    with closing(process):
         try:
             output, _ = process.communicate(timeout=10)
         except subprocess.TimeoutExpired:
@@ -212,14 +213,14 @@ def run(
                 while not done.wait(0.2):
                     if poll() or time.monotonic() - began > timeout:
                         late.set()
-                        suites.kill(process)
+                        kill(process)
                         return
 
             watcher = threading.Thread(target=watch)
             watcher.start()
             try:
                 assert process.stdout
-                with suites.ended(process), process.stdout as said_so_far:
+                with closing(process), process.stdout as said_so_far:
                     for text in said_so_far:
                         out.append(text)
                         if output:

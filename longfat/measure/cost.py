@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.build import kernel, modules, tools
+from longfat.core import root
 from longfat.core.errors import LabError
 from longfat.machines import suite, vm
 from longfat.run.backends import Uml
@@ -164,7 +165,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
     stock = None
     try:
         counts, stock = in_instructions(COUNTED)
-    except (vm.Unavailable, suite.Unavailable) as error:
+    except (vm.Unavailable, root.Unavailable) as error:
         say(f"instructions are not counted: {error}")
     return {
         "processor": processor(),

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import ktap
-from longfat.check import suites as check
+from longfat.check import tally as check
 
 
 def test_a_document(capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,3 +154,28 @@ def test_kill_tree_of_nothing(pids: Pids) -> None:
     gone = subprocess.Popen(["true"])
     gone.wait()
     process.kill_tree(gone.pid)
+
+
+def test_what_is_root_s_is_killed_by_sudo(pids: Pids, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where we may not signal what sudo runs for us, sudo is told to."""
+    sudo = Path("bin/sudo")
+    sudo.parent.mkdir()
+    sudo.write_text('#!/bin/sh\necho "$*" >>sudos\nshift\n[ "$1" != -- ] || shift\nexec "$@"\n')
+    sudo.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{sudo.parent.resolve()}:{os.environ['PATH']}")
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+
+    def denied(self: psutil.Process) -> None:
+        raise psutil.AccessDenied(self.pid)
+
+    monkeypatch.setattr(psutil.Process, "kill", denied)
+    # In our session and process group: nothing but its number is known of it.
+    with process.closing(subprocess.Popen(["sh", "-c", FAMILY])) as started:
+        while len(pids()) < 3:
+            time.sleep(0.01)
+    assert pids.survivors() == []
+    assert started.returncode == -signal.SIGKILL
+    (asked, told) = Path("sudos").read_text().splitlines()
+    assert asked == "-n true"
+    assert told.startswith("-n -- kill -KILL ")
+    assert set(map(int, told.split()[4:])) == {*pids(), started.pid}

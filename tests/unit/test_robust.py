@@ -423,11 +423,12 @@ wait $!
 
 TIED = """
 import os, subprocess, sys
+from longfat.core import process as processes, root
 from longfat.machines import suite
 if sys.argv[2] == "sudo":
     os.geteuid = lambda: 1000
 line = suite.tied([*suite._PRIVATE, "sh", "-c", sys.argv[1]])
-with suite.ended(subprocess.Popen(line)) as process:
+with processes.closing(subprocess.Popen(line)) as process:
     sys.exit(process.wait())
 """
 

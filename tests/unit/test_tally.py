@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from longfat.check.suites import Tally, tally
+from longfat.check.tally import Tally, tally
 
 FLAT = """\
 KTAP version 1
