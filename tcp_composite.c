@@ -7,33 +7,31 @@
  * Carolina, 2009.  Section and figure numbers below are the thesis's.
  *
  * The idea.  N parallel connections take N shares of a link, fill it sooner and
- * swing less than one.  A composite connection has their windows without being
- * N: each of N virtual streams is a creditor, and the composite window W is the
- * sum of the credit that they extend (section IV):
+ * swing less than one.  A composite connection is one connection with the windows
+ * of N.  Each of N virtual streams is a creditor, and the composite window W is
+ * the sum of the credit that they extend (section IV):
  *
  *	W = w_1 + w_2 + ... + w_N
  *
- * What happens to a packet is an event, a distribution function deals it to one
- * of the streams, and the stream changes its credit as Reno would (Fig. 5):
+ * What happens to a packet is an event.  A distribution function deals the event
+ * to one of the streams, and the stream changes its credit as Reno would (Fig. 5):
  *
  *	SUCCESS, delivered	slow start: w += 1, else w += 1/w
  *	LOSS			ssthresh = w / 2, w = ssthresh
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
- * Every lost packet is an event of its own, and a stream backs off at most once
- * per round trip: a LOSS dealt to a stream that has backed off, and has not yet
- * seen a packet delivered that was sent since, is absorbed.  Those two rules are
- * what makes the share N's: one event per recovery leaves N - 1 streams untouched
- * however many packets an overflow took, one event per packet without the second
- * rule takes W to nothing.
+ * Two rules make the share that of N connections.  Every lost packet is an event of
+ * its own.  And a stream backs off at most once per round trip: after a back-off it
+ * absorbs every LOSS until a packet is delivered that was sent since.  With one event
+ * per recovery, N - 1 streams would be untouched however many packets an overflow
+ * took.  Without the second rule, one event per packet would take W to nothing.
  *
- * Successes are dealt in turns.  A stream whose turn it is gets as many as its
- * window has packets, one round trip's worth, and then it is another's turn; so N
- * turns take W packets, one round trip, and each stream has grown by one packet.
- * An ACK touches the stream whose turn it is and the sum, however many others there
- * are, and there is one draw for w packets: where w is more than an ACK covers, 4
- * streams and 64 cost the same.  The arithmetic is include/longfat/growth.h's, exact
- * under stretch ACKs.
+ * Successes are dealt in turns.  The stream whose turn it is gets as many as its
+ * window has packets; then it is another's turn.  So N turns take W packets, one
+ * round trip, and each stream has grown by one packet.  An ACK touches the stream
+ * whose turn it is and the sum, however many other streams there are.  There is one
+ * draw for w packets.  So if w is more than an ACK covers, 4 streams and 64 cost the
+ * same.  The arithmetic is include/longfat/growth.h's, exact under stretch ACKs.
  *
  * The distribution function (deal=):
  *
@@ -47,36 +45,37 @@
  *
  * SUCCESS and LOSS have a lottery each, with its own memory.
  *
- * The congestion window is W but for three things:
+ * The congestion window is W, with three exceptions:
  *
  *	above W		it comes down to W by one packet for two delivered (PRR
  *			for a half), so sending slows down and does not stop
- *	below W		after loss of many, timeout or idle it comes up by one
- *			for each delivered (slow start); no stream grows while
- *			it is more than an eighth below
- *	lost packets	are taken off it
+ *	below W		after many losses, a timeout or idle it grows by one for
+ *			each delivered (slow start); no stream grows while it is
+ *			more than an eighth below
+ *	lost packets	are subtracted from it
  *
- * So no acknowledgment lets out more than twice what it acknowledges, and there
- * is no flood after recovery (Figs. 7 to 12).
+ * So no acknowledgment releases more than twice what it acknowledges, and there is
+ * no flood after recovery (Figs. 7 to 12).
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
- * would.  One evenly spaced flow meets a full queue less often than N flows do, one
- * that sends in large bursts more often; its share then is more than N's, or less.
- * So a burst is as large as one of N such connections would make it, and three
- * packets at least: two that an acknowledgment covers, and one by which the window
- * grew.  The gap behind it is, where W is what is in flight if that is more,
+ * would.  One evenly spaced flow meets a full queue less often than N flows do, and
+ * its share would be more than N's.  A flow in large bursts meets it more often, and
+ * its share would be less.  So a burst is as large as one of N such connections would
+ * make it.  It is at least three packets: two that an acknowledgment covers, and one
+ * by which the window grew.  The mean gap after a burst, with W = max(cwnd, packets in
+ * flight), is
  *
- *	gap = A B burst srtt / (p W)	p = 1 + 2 / sqrt(N)
+ *	burst srtt / (p W)	p = 1 + 2 / sqrt(N)
  *
- * with A and B uniform in 1/8 .. 15/8, drawn each time TCP gets to send.  So gaps
- * vary nearly as in a Poisson process, which is what many independent senders are
- * together, and are at most 3.5 times their mean.  p leaves acknowledgments the clock;
- * its 2 is fitted to the share of N connections (docs/composite.md).  p = 2 while most
- * streams are in slow start or the window is below W / 2.  One stream, and a window of
- * less than two bursts, has even gaps; one stream has the kernel's bursts and p = 1.2.
- * What waits in a qdisc is 1/512 s of the mean rate at most, so a short gap is not that
- * of a whole window.
- * The kernel halves a gap for a sender that was late, as with any pacing.
+ * A gap is that times A B, with A and B uniform in 1/8 .. 15/8, drawn each time TCP
+ * gets to send.  So a gap is at most 3.5 times the mean, and gaps vary nearly as in a
+ * Poisson process, which many independent senders together are.  p > 1 lets the
+ * acknowledgments stay the clock.  Its 2 is fitted to the share of N connections
+ * (docs/composite.md).  p = 2 while most streams are in slow start or the window is
+ * below W / 2.  Gaps are even for one stream, and for a window of less than two bursts.
+ * One stream has the kernel's bursts and p = 1.2.  At most 1/512 s of the mean rate
+ * waits in a qdisc, so a short gap does not let a whole window out.  The kernel halves
+ * a gap for a sender that was late, as with any pacing.
  *
  * Differences from the thesis
  *
@@ -85,30 +84,30 @@
  *     custom timer, and with them the rule of one loss per recovery, are gone.
  *  2. A timeout is a SEVERE_LOSS for each packet that it takes for lost, not one
  *     for all: if everything is lost, every stream pays.
- *  3. A stream does not inflate in recovery by duplicate acknowledgments; the one
- *     that backed off does not grow until its round trip is over.
+ *  3. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
+ *     backed off does not grow until its round trip is over.
  *  4. The window grows up to W and no further.  It begins as N initial windows; the
- *     thesis never has less.  After idle it restarts from one, and what is not used
+ *     thesis never has less.  After idle it restarts from one.  An unused part of it
  *     shrinks as a Reno sender's.
- *  5. A stream with two packets goes on with one after a loss.  One with one packet
- *     is silent, and sits out a turn, or two, four, ... 64 if that comes again
- *     before it had two packets: what timeouts are to such a sender.  So W has no
- *     lower end of N; the window is never below 1.
- *  6. An ECN mark does not say how many packets were marked: each stream takes it
- *     for its own, once per round trip; in recovery, where the kernel ignores it,
- *     once.  A loss that a tail loss probe repaired is one LOSS.
- *  7. A spurious loss event is undone for the streams that paid for it, to within
- *     one packet each.
+ *  5. A stream with two packets goes on with one after a loss.  A stream with one
+ *     packet is silent after a loss and sits out a turn.  If that comes again before
+ *     it had two packets, it sits out two turns, four, ... 64: a Reno sender would
+ *     have timeouts then.  So W may be below N; the window is never below 1.
+ *  6. An ECN mark does not say how many packets were marked.  So each stream answers
+ *     it, once per round trip.  In recovery, where the kernel ignores marks, each
+ *     answers once.  A loss that a tail loss probe repaired is one LOSS.
+ *  7. After a spurious loss event the streams that paid for it get back what they
+ *     paid, to within one packet each.
  *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
  *     (include/longfat/hstcp.h).
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
- *     known when the connection starts, rounded, 1 to 64; 1 where none is known.
- *     So on paths of 8 to 512 ms the window grows by about 125 packets per second.
+ *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
+ *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
- * Parameters are taken when a connection starts (or selects one of the names) and
- * hold for its life.  N > 1 takes N times 32 bytes and 144 more of memory for each
- * connection, at most 4096 as kmalloc() rounds up; without it there is one stream.
+ * A connection reads the parameters when it starts (or selects one of the names) and
+ * keeps them.  With N > 1 each connection allocates N times 32 bytes and 144 more, at
+ * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
  */
@@ -137,7 +136,7 @@ enum composite_reason {
 	COMPOSITE_INIT,		/* the connection started or selected us */
 	COMPOSITE_SUCCESS,	/* it is this stream's turn to grow */
 	COMPOSITE_DECREASE,	/* this stream backed off */
-	COMPOSITE_ABSORBED,	/* this stream had, in this round trip */
+	COMPOSITE_ABSORBED,	/* this stream backed off in this round trip before */
 	COMPOSITE_SEVERE,	/* this stream collapsed, by timeout */
 	COMPOSITE_UNDO,		/* the streams that backed off did so in vain */
 	COMPOSITE_IDLE,		/* sending after a pause, or a part was not used */
@@ -150,8 +149,8 @@ enum composite_reason {
 	{ COMPOSITE_ABSORBED, "absorbed" }, { COMPOSITE_SEVERE, "severe" }, \
 	{ COMPOSITE_UNDO, "undo" }, { COMPOSITE_IDLE, "idle" }
 /*
- * cwnd is W.  The stream that the event was dealt to, from 0, and its window; the
- * number of streams, and of those in slow start.
+ * cwnd is W.  stream, counted from 0, got the event, and window is its window; streams
+ * is N, and slow the number of streams in slow start.
  */
 #define LF_TRACE_FIELDS(F)						\
 	F(u32, stream) F(u32, window) F(u32, streams) F(u32, slow)
@@ -406,10 +405,10 @@ static bool composite_resting(const struct composite *ca,
 }
 
 /*
- * Is a loss that is found now of a packet sent before it backed off?  What is found
- * lost was sent after what the last acknowledgment told of, or up to @reordering
- * packets before, which is no more than a window.  Those are counted as delivered
- * when they were sent, and while the window comes down two are for each sent.
+ * Was a packet that is found lost now sent before the stream backed off?  It was sent
+ * after the newest packet of the last acknowledgment, or up to @reordering packets
+ * before that, and at most a window before.  Times of sending are counts of packets
+ * delivered by then.  While the window comes down, two are delivered for each sent.
  */
 static bool composite_paid(const struct composite *ca,
 			   struct composite_stream *s, u32 reordering)
@@ -540,10 +539,7 @@ static void composite_successes(struct sock *sk, u32 acked)
 
 /* --- the window ---------------------------------------------------------- */
 
-/*
- * The window that follows @cwnd when @acked packets were delivered and @lost
- * ones left the network otherwise.
- */
+/* The window after @cwnd, when @acked packets were delivered and @lost were lost. */
 static u32 composite_window(struct composite *ca, u32 cwnd, u32 acked, u32 lost)
 {
 	u32 target = max(ca->sum, 1U);
@@ -614,8 +610,9 @@ static u32 composite_gap(u32 random)
 }
 
 /*
- * The rate for a gap of @gap / COMPOSITE_GAP_ONE of that at @rate, which is below 2^44.
- * ~0UL would be no pacing, and 32 bits are soon full.
+ * The rate at which a gap is @gap / COMPOSITE_GAP_ONE of the gap at @rate, which is
+ * below 2^44.  It must stay below ~0UL, which would turn pacing off; where a long has
+ * 32 bits that is soon reached.
  */
 static unsigned long composite_gap_rate(u64 rate, u32 gap)
 {
@@ -623,8 +620,8 @@ static unsigned long composite_gap_rate(u64 rate, u32 gap)
 }
 
 /*
- * A burst of one of @n connections that send @rate together, packets.  Most paths
- * have the least, and need no division.
+ * The burst, in packets, of one of @n connections that send @rate together.  On most
+ * paths it is the smallest one, which needs no division.
  */
 static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
 {
@@ -642,9 +639,9 @@ static u32 composite_doublings(u32 gap)
 }
 
 /*
- * Sets the gap behind the next burst.  Returns its size, packets; @least if it is the
- * kernel's.  sk_gso_max_segs is what the device of the route takes, and the kernel sets
- * it with each route.  1/2^sk_pacing_shift s of data is what TCP hands down at a time.
+ * Sets the gap after the next burst.  Returns the burst's size, packets; @least if the
+ * kernel chooses it.  The kernel sets sk_gso_max_segs with each route, to what the
+ * route's device takes.  TCP hands down 1/2^sk_pacing_shift s of data at a time.
  */
 static u32 composite_spread(struct sock *sk, u32 least)
 {
@@ -682,9 +679,10 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 }
 
 /*
- * MTU probing made packets larger, and the window smaller in proportion: so with
- * the streams.  Packets that become smaller stay as many, as in the kernel, and where it
- * does not probe so do larger ones: a path that was narrower is forgotten.
+ * MTU probing made packets larger and the window smaller in proportion; the streams
+ * follow.  If packets become smaller, the kernel keeps their number, and so do the
+ * streams.  The same holds if packets become larger without a probe, because the kernel
+ * forgot that the path was narrower.
  */
 static void composite_rescale(struct sock *sk)
 {
@@ -784,8 +782,8 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->sent = tp->delivered - 2;
 	ca->echo_end = lf_no_echo(sk);
 	/*
-	 * Selected in a loss event: what that takes of the window stays taken, and its
-	 * marks are not another.  Losses that follow in it are.
+	 * Selected in a loss event: what the event took of the window stays taken, and
+	 * its marks are no new event.  Later losses in it are events.
 	 */
 	if (tcp_in_cwnd_reduction(sk)) {
 		w = min(w, max(tp->snd_ssthresh, 1U));
@@ -849,8 +847,9 @@ static void composite_release(struct sock *sk)
 }
 
 /*
- * Not all of the window is used, or none is: the streams keep @part of @whole of
- * theirs, but for an initial window, and remember three quarters.  Together @w.
+ * The window was used in part or not at all.  Each stream keeps @part / @whole of its
+ * window, but at least an initial window in all, and remembers three quarters of it in
+ * ssthresh.  The congestion window becomes @w.
  */
 static void composite_shrink(struct sock *sk, u32 part, u32 whole, u32 w)
 {
@@ -927,8 +926,8 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 }
 
 /*
- * A loss event begins.  What it is, and what was lost, is known a little later:
- * ->set_state or ->cong_control.
+ * A loss event begins.  ->set_state or ->cong_control learn a little later which kind
+ * it is and what was lost.
  */
 static u32 composite_ssthresh(struct sock *sk)
 {
@@ -954,9 +953,9 @@ static void composite_set_state(struct sock *sk, u8 state)
 	if (state == TCP_CA_Loss) {
 		ca->lost = tp->lost;
 		/*
-		 * A timeout leaves a window of what is in flight and one packet.
-		 * Otherwise a path became narrower, or an MTU probe failed, and
-		 * what was too large for it is sent again: no congestion.
+		 * After a timeout the window is what is in flight plus one packet.
+		 * Otherwise this is no congestion: the path became narrower, or an
+		 * MTU probe failed, and too large packets are sent again.
 		 */
 		if (cwnd == tcp_packets_in_flight(tp) + 1)
 			composite_losses(sk, max(lost, 1U), true);
@@ -1000,9 +999,9 @@ static u32 composite_undo_cwnd(struct sock *sk)
 }
 
 /*
- * After a pause each stream restarts as a Reno sender would, RFC 2861: a half for
- * each timeout that passed, remembering three quarters.  Selected during the handshake,
- * they begin again with what that found.
+ * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
+ * window for each timeout that passed and remembers three quarters.  Selected during the
+ * handshake, the streams begin again with what the handshake found.
  */
 static void composite_restart(struct sock *sk)
 {

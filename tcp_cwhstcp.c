@@ -6,10 +6,10 @@
  * Zhejiang University SCIENCE A 7(2), 2006.  Figure, table and section names
  * below are that paper's.  HighSpeed TCP is RFC 3649's.
  *
- * The idea.  HighSpeed TCP grows the faster and gives back the less, the larger
- * its window is, once per round trip.  Behind a full FIFO, where all flows lose
- * at the same time, the flow with the shortest round trip therefore draws ahead
- * without end (Fig. 2, Table 2).  CW-HSTCP takes the round trip out of the
+ * The idea.  The larger a HighSpeed TCP window is, the faster it grows and the less
+ * it gives back at a loss.  It grows once per round trip.  So behind a full FIFO,
+ * where all flows lose at the same time, the flow with the shortest round trip draws
+ * ahead without end (Fig. 2, Table 2).  CW-HSTCP takes the round trip out of the
  * growth, with a fair factor eta:
  *
  *	W += eta a(W) per RTT,	eta = c RTT		"CW-HSTCP algorithm"
@@ -19,11 +19,11 @@
  *	                    eta   0.1    0.6     1      1.4      2     10
  *
  * a(W) and b(W) are RFC 3649's, include/longfat/hstcp.h.  Flows of equal windows
- * now grow by the same in a second, whatever their RTT: equal windows stay equal,
+ * now grow by the same in a second, whatever their RTT.  Equal windows stay equal,
  * unequal ones come together, and throughput W / RTT goes as 1 / RTT.
  *
- * A long path's growth comes in large steps, eta a(W) at once, so its window is
- * not sent at once but in k blocks ("block-pacing", Fig. 4 and 5):
+ * On a long path the window grows in large steps, eta a(W) at once.  So the window
+ * leaves in k blocks ("block-pacing", Fig. 4 and 5):
  *
  *	k = floor(c RTT) + 1,	block = W / k packets, one each RTT / k
  *
@@ -33,46 +33,46 @@
  *
  * Differences from the paper
  *
- *  1. The paper does not say which RTT eta is made from.  Here it is the minimum
- *     RTT, so that a queue slows growth down as it does for HSTCP: growth per
- *     second is c a(W) RTT_min / RTT, least for the shortest path.  As windows
- *     settle where a(W) / (b(W) W), about W^-0.23, makes up for that, they are
- *     equal without a queue and go towards (RTT_min / RTT)^4.3 behind one: a long
- *     queue favours the long path.  With rtt=smoothed growth per second is c a(W)
- *     and windows are equal behind any.  The minimum is the kernel's, of the last
- *     300 s (net.ipv4.tcp_min_rtt_wlen).
+ *  1. The paper does not say which RTT is in eta.  Here it is the minimum RTT, so
+ *     a queue slows growth down as it does for HSTCP: growth per second is c a(W)
+ *     RTT_min / RTT, least for the shortest path.  Windows settle where a(W) /
+ *     (b(W) W), about W^-0.23, makes up for that.  So they are equal without a
+ *     queue and go towards (RTT_min / RTT)^4.3 behind one: a long queue favours the
+ *     long path.  With rtt=smoothed growth per second is c a(W), and windows are
+ *     equal behind any queue.  The minimum is the kernel's, of the last 300 s
+ *     (net.ipv4.tcp_min_rtt_wlen).
  *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
- *  4. rtt_exponent=2, beyond the paper, equalises throughput instead of windows: a
- *     flow does to its throughput what a flow with an RTT of 1 / c would do.  That
- *     one's window is V = W / (c RTT), so
+ *  4. rtt_exponent=2, beyond the paper, equalises throughput instead of windows.  A
+ *     flow changes its throughput as a flow with an RTT of 1 / c would.  The window
+ *     of that flow is V = W / (c RTT), so
  *
  *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
  *
- *     with the smoothed RTT, whatever rtt says; b is b(W) up to 38 packets and where
- *     growth is Reno's.  With a(W) and b(W) throughout windows would go as RTT^4.3,
- *     by the argument of 1.
+ *     with the smoothed RTT, whatever rtt says.  The decrease is b(W) up to 38 packets
+ *     and where growth is Reno's.  With a(W) and b(W) throughout, windows would go as
+ *     RTT^4.3, by the argument of 1.
  *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
- *     really sent; k is made from the RTT that eta is made from.
- *  6. The paper's blocks leave back to back whatever their size.  Here one does
- *     up to the kernel's largest burst (64 KB, some 45 packets); where W / k is
- *     more, the window is spread evenly over the RTT in bursts of at most that,
- *     which are more than k.  With c = 10 blocks are for windows up to 90
- *     packets at 100 ms and up to 135 at 200 ms.
- *  7. No more than a block leaves at once, and a block per RTT / k, as in Fig. 4;
- *     where acknowledgments come in an even stream there is nothing to space.
- *     The paper counts anew for each block, so that the end of one and all of
- *     the next could leave together; here a counter that refills evenly does not.
- *  8. k = 1 (RTT < 100 ms with c = 10) would be no pacing; a window up to the
- *     largest burst is then left to the kernel's.
- *  9. A spurious loss event is undone: window and owed growth come back.
+ *     really sent.  k uses the same RTT as eta.
+ *  6. The paper's blocks leave back to back whatever their size.  Here a block does
+ *     up to the kernel's largest burst (64 KB, some 45 packets).  If W / k is more,
+ *     the window leaves in more than k bursts of at most that size, spread evenly
+ *     over the RTT.  With c = 10, windows up to 90 packets at 100 ms and up to 135
+ *     at 200 ms leave in real blocks.
+ *  7. At most a block leaves at once, and a block per RTT / k, as in Fig. 4.  If
+ *     acknowledgments come in an even stream there is nothing to space.  The paper
+ *     counts anew for each block, so the end of one and all of the next could leave
+ *     together.  Here a counter refills evenly, which prevents that.
+ *  8. k = 1 (RTT < 100 ms with c = 10) would mean no pacing.  The kernel paces a
+ *     window up to the largest burst then.
+ *  9. After a spurious loss event window and owed growth are restored.
  *
- * Notes.  Parameters are taken when a connection starts (or selects cwhstcp) and
- * hold for its life.  Pacing is fq's, or without it TCP's own; there is no timer
- * here.  pacing=smooth sends single packets evenly (up to 780 Mbit/s; on paths of
- * a few milliseconds the kernel takes more at once), pacing=off leaves the
- * sending to the kernel, which with fq paces as it does for cubic.  Trace event:
+ * Notes.  A connection reads the parameters when it starts (or selects cwhstcp) and
+ * keeps them.  fq paces, or TCP itself; there is no timer here.  pacing=smooth sends
+ * single packets evenly (up to 780 Mbit/s; on paths of a few milliseconds the kernel
+ * sends more at once).  pacing=off leaves the sending to the kernel, which with fq
+ * paces as it does for cubic.  Trace event:
  * longfat:cwhstcp.
  */
 
@@ -128,8 +128,8 @@ LF_PARAM_ENUM(pacing, CWHSTCP_BLOCK, "how a window is sent, default block",
 static const u32 cwhstcp_max_rtt_us = 20000000;
 
 /*
- * Evenly spread sending is by 1/16 faster than W per RTT: never what limits a
- * window that grows, and within the 10 % that spacing is held to.
+ * Evenly spread sending is faster than W per RTT by 1/16.  So it never limits a window
+ * that grows, and stays within the 10 % that the spacing may differ.
  */
 #define CWHSTCP_HEAD_ROOM_SHIFT	4
 
@@ -287,10 +287,10 @@ static bool cwhstcp_fills_window(const struct tcp_sock *tp)
 }
 
 /*
- * "On sending data": a block at once, then none for RTT / k.  Each packet sent
- * puts off by gap / block the time at which all of a block may leave at once,
- * block_full; until then, so much less.  What is ready waits until all of it
- * may leave.  Returns packets that may leave in one burst.
+ * "On sending data": a block at once, then none for RTT / k.  At block_full a whole
+ * block may leave at once; before that, proportionally less.  Each packet sent puts
+ * block_full off by gap / block.  Packets that are ready wait until all of them may
+ * leave.  Returns packets that may leave in one burst.
  */
 static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
 {
@@ -344,8 +344,8 @@ static void cwhstcp_init(struct sock *sk)
 }
 
 /*
- * The next algorithm is not to send single packets, or fq to leave pacing to TCP, because
- * this one did.  Also without ->init before it, and twice.
+ * Give the socket back as it was: the next algorithm must not send single packets, nor fq
+ * leave pacing to TCP, because this one did.  May come without ->init before, and twice.
  */
 static void cwhstcp_release(struct sock *sk)
 {

@@ -7,7 +7,7 @@
  * section numbers below are that paper's.  HighSpeed TCP is RFC 3649's.
  *
  * The idea.  HighSpeed TCP fills a long fat pipe quickly, but it does not slow
- * down when the pipe is full: it runs into the end of the buffer at full speed,
+ * down when the pipe is full.  It runs into the end of the buffer at full speed,
  * loses many packets at once and pushes Reno flows aside.  gHSTCP watches the
  * round-trip time for the knee, where the pipe is full and a queue begins:
  *
@@ -43,30 +43,30 @@
  * Differences from the paper
  *
  *  1. std is the deviation of the samples of one window from the line through
- *     them, as variance averaged over the windows of the cycle that ended in
- *     HSTCP mode; the average of the last cycle counts as up to eight windows of
- *     the next.  The deviation over all of a cycle, taken literally, contains the
+ *     them.  Its variance is averaged over the windows of the cycle that ended in
+ *     HSTCP mode.  The average of the last cycle counts as up to eight windows of
+ *     the next.  The deviation over a whole cycle, taken literally, contains the
  *     queue that it is to detect: an RTT spread evenly over [min, min + Q] has
- *     std = 0.29 Q, and min + 4 std is never reached.  Noise within a window is
- *     what the thresholds are to stay clear of; a queue that builds up over many
- *     windows is not noise.
- *  2. std is at least RTT / W, what one packet in a queue adds; without noise
- *     the thresholds would fall together with min.  It is also at least
- *     RTT / 1024: at 10 Gbit/s the bursts of a window just below the BDP queue
- *     for some 50 us, which is no knee.
- *  3. The trend's significance, which the paper leaves open: one-sided t-test on
- *     Pearson's r over the samples of one window, 95 %.  No square root is needed
- *     for it: r > 0 and r^2 (n - 2) > t^2 (1 - r^2).
- *  4. Samples, which the paper takes from every packet: one per 1/64 of the
- *     smoothed RTT, so that an ACK costs little and sums stay small; at most 128
- *     in a window and at least 8, so that there is a test: a window with fewer
- *     goes on into the next.  Only congestion avoidance is sampled.
+ *     std = 0.29 Q, and min + 4 std is never reached.  The thresholds must stay
+ *     clear of the noise within a window.  A queue that builds up over many windows
+ *     is not noise.
+ *  2. std is at least RTT / W, what one packet in a queue adds.  Otherwise, without
+ *     noise, the thresholds would equal min.  It is also at least RTT / 1024: at 10
+ *     Gbit/s the bursts of a window just below the BDP queue for some 50 us, which
+ *     is no knee.
+ *  3. The trend is significant by a one-sided t-test on Pearson's r over the samples
+ *     of one window, 95 %; the paper leaves this open.  The test needs no square
+ *     root: r > 0 and r^2 (n - 2) > t^2 (1 - r^2).
+ *  4. There is one sample per 1/64 of the smoothed RTT, so that an ACK costs little
+ *     and sums stay small.  The paper takes one from every packet.  A window has at
+ *     most 128 samples.  The test needs 8; a window with fewer goes on into the
+ *     next.  Only congestion avoidance is sampled.
  *  5. A cycle begins in HSTCP mode, before its first window is complete: the
  *     paper does not say, and its Fig. 6 shows it.
- *  6. A spurious loss event is undone: window, owed growth, mode and min.
+ *  6. After a spurious loss event window, owed growth, mode and min are restored.
  *
- * Notes.  Parameters are taken when a connection starts (or selects ghstcp) and
- * hold for its life.  ghstcp needs no pacing; with fq the kernel paces it as it
+ * Notes.  A connection reads the parameters when it starts (or selects ghstcp) and
+ * keeps them.  ghstcp needs no pacing; with fq the kernel paces it as it
  * does cubic.  Trace event: longfat:ghstcp.
  */
 
@@ -97,11 +97,11 @@ enum ghstcp_reason {
 	{ GHSTCP_TO_RENO, "reno" }, { GHSTCP_DECREASE, "decrease" },	\
 	{ GHSTCP_UNDO, "undo" }
 /*
- * The mode from here on, 1: Reno; in microseconds the RTT, the average of the
- * window where one decided and the smoothed one elsewhere, its minimum and the
- * standard deviation in this cycle and both thresholds, 0 before the cycle's
- * first window is complete; Pearson's r of the window, in 1/1000.  A decrease
- * tells of the cycle that it ends.
+ * mode is the mode from here on: 0 HSTCP, 1 Reno.  rtt_us is the average of the window
+ * that decided, or else the smoothed RTT.  min_us and std_us are of this cycle, and
+ * low_us and high_us are its thresholds; all four are 0 before the cycle's first window
+ * is complete.  r_permille is 1000 times Pearson's r of the window.  A decrease tells of
+ * the cycle that it ends.
  */
 #define LF_TRACE_FIELDS(F)						\
 	F(u32, mode) F(u32, rtt_us) F(u32, min_us) F(u32, std_us)	\
@@ -326,8 +326,8 @@ static void ghstcp_restart(struct ghstcp *ca)
 }
 
 /*
- * A window is complete: what it adds to the cycle, and the mode it asks for.  Once in
- * a round trip, so it is kept out of what each ACK runs through.
+ * A window is complete: adds it to the cycle and returns the mode that it asks for.
+ * This comes once in a round trip, so it stays out of the path of each ACK.
  */
 static noinline void ghstcp_window_end(struct sock *sk)
 {
@@ -381,8 +381,8 @@ static void ghstcp_init(struct sock *sk)
 }
 
 /*
- * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
- * an acknowledgment, before the kernel has called ->init: zeroed state.
+ * The state for a hook.  Hooks may come before ->init, with zeroed state: a lost SYN is a
+ * loss, and the answer to a SYN with data is an acknowledgment.
  */
 static struct ghstcp *ghstcp_state(struct sock *sk)
 {
@@ -482,8 +482,8 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 }
 
 /*
- * After idle the kernel may have restarted the window, and the window of samples
- * would reach over the silence.
+ * After idle the kernel may have restarted the congestion window.  The window of
+ * samples begins again, or it would reach over the silence.
  */
 static void ghstcp_tx_start(struct sock *sk)
 {

@@ -16,9 +16,10 @@
  *	W_T = 50:  K     1   2    3    4     5  ...    10  ...     20   Fig. 2
  *	           W_K   0  50  200  500  1000  ...  8250  ...  66500
  *
- * The layers grow cubically apart, so the flow with fewer layers always closes
- * up: it is still additive increase, multiplicative decrease, it converges as
- * Reno does, and its response function is W ~ p^-0.6 (eq. 18 with K ~ W^1/3).
+ * The distance between layers grows with K, so the flow with fewer layers always
+ * catches up.  It is still additive increase, multiplicative decrease, and
+ * converges as Reno does.  Its response function is W ~ p^-0.6 (eq. 18 with
+ * K ~ W^1/3).
  *
  *	W <= W_T	W += 1 per RTT		loss:  W -= W / 2	Reno
  *	W >  W_T	W += K_R K per RTT	loss:  W -= beta(K) W
@@ -26,33 +27,33 @@
  *	K_R     = max(1, (RTT_min / rtt_ref)^alpha)	section 3.4
  *	beta(K) = min(beta, 3 / (K+1))			eq. 14
  *
- * K_R makes up for the slower clock of long paths; alpha = 1/3 gives the RTT
- * unfairness of Reno (eq. 27), alpha = 1 takes the RTT out of the increase.
+ * K_R makes up for the slower clock of long paths.  alpha = 1/3 gives the RTT
+ * unfairness of Reno (eq. 27); alpha = 1 takes the RTT out of the increase.
  * beta(K) keeps the rule that one loss costs at most one layer: from the lowest
  * window of layer K, W_K (1 - 3/(K+1)) is W_{K-1} exactly.
  *
  * The algorithm has no states of its own.  Slow start, loss detection, recovery
  * (PRR), the reduction after a timeout or an ECN mark, the restart after idle
- * and pacing are the kernel's; K is a function of the window and is taken anew
- * whenever the window is found outside of the layer's bounds, up or down.
+ * and pacing are the kernel's.  K is a function of the window.  It is computed
+ * anew when the window is found outside of the layer's bounds, up or down.
  *
  * Differences from the paper
  *
- *  1. K_R: the paper prints only its proportionality.  rtt_ref = 8 ms; it gives
- *     K_R = 2.47 at 120 ms, where inverting the five LTCP loss rates of Fig. 7
- *     gives 2.48 to 2.55.  K_R is never below 1.  RTT_min is the kernel's
- *     windowed minimum, so queueing does not feed back into growth.
- *  2. W <= W_T: the paper asks for the "increase behavior" of TCP there and is
- *     silent on the decrease; here it is Reno's too.
+ *  1. K_R: the paper prints only its proportionality.  rtt_ref = 8 ms gives K_R =
+ *     2.47 at 120 ms; the five LTCP loss rates of Fig. 7, inverted, give 2.48 to
+ *     2.55.  K_R is never below 1.  RTT_min is the kernel's windowed minimum, so a
+ *     queue does not change growth.
+ *  2. W <= W_T: the paper asks for the "increase behavior" of TCP there and says
+ *     nothing of the decrease.  Here the decrease is Reno's, too.
  *  3. beta(K): the paper's constant 0.15 breaks its own one-layer rule above
  *     K = 19 (10 Gbit/s x 100 ms is K = 21, 100 Gbit/s x 100 ms K = 46).
- *     one_layer=N gives the constant back.
+ *     one_layer=N restores the constant.
  *  4. Growth is exact under stretch ACKs and at layer boundaries, and at most
  *     one packet per packet acknowledged (include/longfat/growth.h).
- *  5. A spurious loss event is undone: window and owed growth come back.
+ *  5. After a spurious loss event window and owed growth are restored.
  *
- * Notes.  Parameters are taken when a connection starts (or selects ltcp) and
- * hold for its life.  ltcp needs no pacing; with fq the kernel paces it as it
+ * Notes.  A connection reads the parameters when it starts (or selects ltcp) and
+ * keeps them.  ltcp needs no pacing; with fq the kernel paces it as it
  * does cubic.  Trace event: longfat:ltcp.
  */
 
@@ -278,8 +279,8 @@ static void ltcp_init(struct sock *sk)
 }
 
 /*
- * The state for a hook.  A lost SYN is a loss, and the answer to a SYN with data
- * an acknowledgment, before the kernel has called ->init: zeroed state.
+ * The state for a hook.  Hooks may come before ->init, with zeroed state: a lost SYN is a
+ * loss, and the answer to a SYN with data is an acknowledgment.
  */
 static struct ltcp *ltcp_state(struct sock *sk)
 {
@@ -334,8 +335,8 @@ static u32 ltcp_undo_cwnd(struct sock *sk)
 }
 
 /*
- * After idle the kernel may have restarted the window.  There is no epoch to
- * shift, growth counts acknowledgments; only the layer has to follow.
+ * After idle the kernel may have restarted the window.  Growth counts acknowledgments,
+ * so there is no epoch to shift; only the layer has to follow.
  */
 static void ltcp_tx_start(struct sock *sk)
 {

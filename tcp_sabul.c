@@ -6,9 +6,9 @@
  * Bandwidth/Delay Links", 2002.  Equation, table and section numbers below are
  * that paper's.
  *
- * The idea.  What the sender controls is the interval delta between two packets.
- * It is changed every T of real time, whatever the round-trip time, by the share
- * rho of lost packets in that time (section 3.1, method 11):
+ * The idea.  The sender controls delta, the interval between two packets.  Every T
+ * of real time, whatever the round-trip time, it changes delta by rho, the share of
+ * packets lost in that time (section 3.1, method 11):
  *
  *	rho = LOSS / SENT of the last T
  *
@@ -23,82 +23,82 @@
  *	20 ms  0.001   0.125   10   2 us  0.5 us  0.1 us  10
  *
  * Without loss the rate grows by 1 % in 20 ms, two thirds in a second, on any
- * path.  An increase is a factor; a decrease adds the same time to every flow's
- * interval, which takes more from a fast flow than from a slow one: rates become
- * equal.
+ * path.  An increase is a factor.  A decrease adds the same time to every flow's
+ * interval, which takes more from a fast flow than from a slow one.  So rates
+ * become equal.
  *
- * The kernel paces: delta becomes sk_pacing_rate, with fq or without it.  The
- * congestion window is no more than a ceiling, twice the rate times the smoothed
- * RTT and some packets.
+ * The kernel paces, with fq or without it: delta becomes sk_pacing_rate.  The
+ * congestion window is only a ceiling: twice the rate times the smoothed RTT, plus
+ * some packets.
  *
  * A connection is in one of two modes:
  *
  *	start	the kernel's slow start, up to a loss or to ssthresh
  *	rate	the law above
  *
- * The rate that slow start ends with is what was delivered in the last round trip
- * (after a loss), or the window per smoothed RTT.  A retransmission timeout ends
- * rate mode: one packet, and slow start up to half of the window, rate times smoothed
- * RTT, which counts what waits in a queue.  So does a pause longer than the
- * retransmission timeout: ten packets, and slow start up to three quarters.
+ * After a loss, slow start ends with the rate at which the last round trip was
+ * delivered; otherwise with the window per smoothed RTT.  A retransmission timeout
+ * ends rate mode: one packet, and slow start up to half of the window.  The window is
+ * rate times smoothed RTT here, so it counts what waits in a queue.  A pause longer
+ * than the retransmission timeout ends rate mode, too: ten packets, and slow start up
+ * to three quarters.
  *
  * Differences from the paper
  *
  *  1. (5) puts + c inside of the product and (6) has k1 for k2; (1) and (2) are
  *     what is meant, as (13) shows.
- *  2. c, b and d are times, and at 10 Gbit/s (1.2 us between packets) one decrease
- *     by c would leave 37 % of the rate.  They are held to what they are at 1
- *     Gbit/s and 1500 bytes, 12 us: c to 1/6 of delta, b to 1/24, d to 1/120.
- *     cap=N: as in the paper.
- *  3. T is shorter than many round trips, and the losses of one overflow would be
- *     answered many times over, the more the longer the RTT is.  Here an overflow is
- *     answered once: by (1), or (3), at the end of the interval, and at most one (4)
+ *  2. c, b and d are times.  At 10 Gbit/s (1.2 us between packets) one decrease by c
+ *     would leave 37 % of the rate.  So each is at most the share that it has at 1
+ *     Gbit/s and 1500 bytes, 12 us: c 1/6 of delta, b 1/24, d 1/120.  cap=N: as in
+ *     the paper.
+ *  3. T is shorter than many round trips.  So the losses of one overflow would be
+ *     answered many times, more often the longer the RTT is.  Here an overflow is
+ *     answered once: by (1) or (3) at the end of the interval, and by at most one (4)
  *     in it.
- *     Losses count again when a packet is acknowledged that was sent after that,
- *     and ten T later at the earliest: else a flow with a short RTT answers twice
- *     before one with a long RTT knows, and has less for ever.  An interval with
- *     losses that do not count leaves the rate as it is; one without any loss, or
- *     with less than alpha, lets it grow, also within the same round trip.  once=N: as
- *     in the paper.
- *     What c takes from a slow flow is less than what it gains in ten T, and loss
- *     would go on: at 5 Mbit/s to every fifth packet.  So an answer less than twenty
- *     T after the last has twice its c, up to 1/6 of delta, and one later than that
- *     half as much, down to c.
- *  4. A sender learns of an overflow one round trip and a queue late.  If the rate
- *     grew by 1 % in 20 ms all the time, it would by then be 7 % too high at 150
- *     ms, and at a full queue all of that is lost.  So growth is the law's up to
- *     halfway back to the rate at which packets were last lost.  From there on it is
- *     2^-probe of it, or half a packet more in each T if that is more (but 1/512 of
- *     the rate at most in the first second), and twice that after each four seconds,
- *     but never more than the law's.  Half a packet is much for a slow flow and
- *     little for a fast one: who comes late catches up.  Selected by a connection
- *     that has lost packets, it takes the rate of that moment for where they were
- *     lost, and the answers before it for too weak.  probe=0: as in the paper.
+ *     Losses count again when a packet is acknowledged that was sent after the answer,
+ *     and ten T later at the earliest.  Otherwise a flow with a short RTT would answer
+ *     twice before one with a long RTT knows, and would have less for ever.  An
+ *     interval with losses that do not count leaves the rate as it is.  An interval
+ *     with less loss than alpha lets it grow, also within the same round trip.
+ *     once=N: as in the paper.
+ *     c takes less from a slow flow than ten T of growth give, so loss would go on: at
+ *     5 Mbit/s, of every fifth packet.  So an answer less than twenty T after the last
+ *     doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.
+ *  4. A sender learns of an overflow one round trip and a queue late.  At 150 ms, with
+ *     growth of 1 % in 20 ms, the rate would be 7 % too high by then, and at a full
+ *     queue all of that is lost.  So the law's growth ends halfway back to the rate at
+ *     which packets were last lost.  From there on growth is 2^-probe of the law's, or
+ *     half a packet more in each T if that is more (but at most 1/512 of the rate in
+ *     the first second).  It doubles after each four seconds, up to the law's.  Half a
+ *     packet is much for a slow flow and little for a fast one, so a late flow catches
+ *     up.  Selected by a connection that has lost packets, it assumes that they were
+ *     lost at the present rate, and that the answers before were too weak.  probe=0:
+ *     as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
- *  6. The rate does not grow in an interval in which it was not used: the
- *     application, the receiver or a window was what limited the sender.  Once
- *     that has lasted for a retransmission timeout, and after each that follows, it
- *     falls halfway to what was used in the last interval, but not below ten packets
- *     per RTT: an old rate says little of the path.  So does an unused window of
- *     slow start.  This and the restart after a pause are off where
- *     net.ipv4.tcp_slow_start_after_idle is.
- *  7. Several T may pass between two acknowledgments: what was lost is answered
- *     once, and without loss the growth of each is made up for, of eight at most.
+ *  6. The rate does not grow in an interval in which it was not used, because the
+ *     application, the receiver or a window limited the sender.  After each
+ *     retransmission timeout of that it falls halfway to what was used in the last
+ *     interval, but not below ten packets per RTT: an old rate says little of the
+ *     path.  An unused window of slow start falls in the same way.  With
+ *     net.ipv4.tcp_slow_start_after_idle=0 neither falls, and there is no restart
+ *     after a pause.
+ *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
+ *     without loss the growth of each T is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
- *     above alpha, once for each round trip, a mark in recovery once; the rate does
- *     not grow in an interval with others.  A timeout answers marks before it, too.
- * 10. A spurious loss event is undone: the interval that it began with comes back.
- * 11. What leaves at once is the kernel's choice, of which the smallest is one packet as
- *     often as two, and the interval after it is between 15/16 and 17/16 of delta,
- *     by a hash, and delta on average.  Senders as even as clockwork lock in step
- *     behind a full queue: one always finds room and another never does.  Where an
- *     RTT is less than 8 ms it is an eighth of the RTT and not 1 ms; but with the
- *     kernel's tcp_tso_rtt_log of 9 up to 64 KB come on top of that below 4 ms.
+ *     above alpha, once for each round trip and once in recovery.  The rate does not
+ *     grow in an interval with more of them.  A timeout answers marks before it, too.
+ * 10. After a spurious loss event the interval of before it is restored.
+ * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
+ *     room and another never does.  So the interval after a burst is between 15/16 and
+ *     17/16 of delta, by a hash, and delta on average.  The kernel chooses the size of
+ *     a burst; its lower bound is one packet as often as two.  If an RTT is less than
+ *     8 ms, a burst is an eighth of the RTT instead of 1 ms; but with the kernel's
+ *     tcp_tso_rtt_log of 9 up to 64 KB are added to that below 4 ms.
  *
- * Notes.  Parameters are taken when a connection starts (or selects sabul) and
- * hold for its life.  There is no timer: an interval ends with the first
- * acknowledgment after T, by TCP's clock.  Trace event: longfat:sabul.
+ * Notes.  A connection reads the parameters when it starts (or selects sabul) and
+ * keeps them.  There is no timer: an interval ends with the first acknowledgment
+ * after T, by TCP's clock.  Trace event: longfat:sabul.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -399,8 +399,8 @@ static u64 sabul_slowest(u32 srtt_us)
 }
 
 /*
- * What leaves at once: an eighth of a round trip, 1 ms at most.  The kernel's 1 ms is
- * also how much may wait in the device, so it stays where a path is long enough.
+ * A burst is an eighth of a round trip, at most 1 ms.  The kernel's 1 ms also bounds how
+ * much may wait in the device, so it stays on paths that are long enough.
  */
 static u8 sabul_shift(u32 min_rtt_us)
 {
@@ -508,8 +508,8 @@ static bool sabul_used(const struct sabul *ca, u32 sent, u32 us)
 }
 
 /*
- * The rate was not used for @ms more, @sent packets in the last @us: halfway to that,
- * once for each timeout.
+ * The rate was not used for @ms more; @sent packets left in the last @us.  Once for each
+ * timeout the rate falls halfway to that.
  */
 static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
 {
@@ -601,9 +601,9 @@ static void sabul_fast(struct sock *sk)
 }
 
 /*
- * Is a loss that is found now one of a packet that was sent before the last answer?
- * It is found up to so many packets late, and where packets have overtaken others so
- * much later (RACK, RFC 8985 section 6.2).
+ * Was a packet that is found lost now sent before the last answer?  A loss is found up
+ * to the reordering distance late, in packets; on a path that reorders, also some time
+ * late (RACK, RFC 8985 section 6.2).
  */
 static bool sabul_answered_before(const struct sock *sk)
 {
@@ -724,8 +724,8 @@ static u16 sabul_mss(const struct tcp_sock *tp)
 }
 
 /*
- * Selected when slow start is over.  The window may be a ceiling, as BBR's is: what
- * was delivered in a round trip is what the path carries.
+ * Selected when slow start is over.  The window that there is may be only a ceiling, as
+ * BBR's is.  So the rate is what was delivered in the last round trip.
  */
 static void sabul_take_over(struct sock *sk)
 {
@@ -770,8 +770,8 @@ static void sabul_init(struct sock *sk)
 	lf_need_pacing(sk);
 	sabul_take_over(sk);
 	/*
-	 * Selected after losses of data: this rate may be the one at which they were,
-	 * and however many answers may not have been enough.
+	 * Selected after losses of data: they may have been lost at this rate, and any
+	 * number of answers may have been too few.
 	 */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
@@ -871,9 +871,9 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		return;
 	if (state == TCP_CA_Loss) {
 		/*
-		 * A timeout leaves a window of what is in flight and one packet.
-		 * Otherwise a path became narrower, or an MTU probe failed, and
-		 * what was too large for it is sent again: no congestion.
+		 * After a timeout the window is what is in flight plus one packet.
+		 * Otherwise this is no congestion: the path became narrower, or an
+		 * MTU probe failed, and too large packets are sent again.
 		 */
 		if (tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1) {
 			ca->fresh = tp->lost;
@@ -961,9 +961,9 @@ static u64 sabul_uneven(const struct sabul *ca, u32 random)
 }
 
 /*
- * Comes before each transmission, and says how much leaves at once at least.
- * Senders that are as even as clockwork lock in step behind a full queue, one always
- * finds room and another never does.  So no two intervals are the same.
+ * The kernel calls this before each transmission and asks for the smallest burst.
+ * Senders as even as clockwork lock in step behind a full queue: one always finds room
+ * and another never does.  So no two intervals are the same.
  */
 static u32 sabul_min_tso_segs(struct sock *sk)
 {

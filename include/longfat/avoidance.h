@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What every window-based algorithm here does alike: slow start is the kernel's,
- * the window grows only while it is what limits the sender, and ss gets the
- * round-trip times.
+ * What all window-based algorithms here have in common.  The kernel does slow start.
+ * The window grows only while it is what limits the sender.  ss gets the round-trip
+ * times.
  */
 #ifndef LONGFAT_AVOIDANCE_H
 #define LONGFAT_AVOIDANCE_H
@@ -17,7 +17,7 @@
  * @sk:    the sender
  * @acked: packets newly acknowledged
  *
- * Lets the kernel's slow start have its part.
+ * The kernel's slow start takes its part of @acked first.
  *
  * Return: packets with which the window is to grow in congestion avoidance, 0 if
  * it must not grow.
@@ -33,15 +33,15 @@ static inline u32 lf_avoidance(struct sock *sk, u32 acked)
 	return tcp_snd_cwnd(tp) < tp->snd_cwnd_clamp ? acked : 0;
 }
 
-/* The window that congestion avoidance came to. */
+/* Set the window that congestion avoidance computed. */
 static inline void lf_set_cwnd(struct tcp_sock *tp, u32 w)
 {
 	tcp_snd_cwnd_set(tp, min(w, tp->snd_cwnd_clamp));
 }
 
 /*
- * ->get_info.  ss shows VEGASINFO only: round-trip times, which are what they
- * say.  It is read without the socket lock, each word by itself.
+ * ->get_info.  Of other algorithms' blocks ss shows VEGASINFO only; its round-trip times
+ * are true here.  ss reads without the socket lock, so each word is read by itself.
  */
 static size_t lf_get_info(struct sock *sk, u32 ext, int *attr,
 			  union tcp_cc_info *info)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * One face of the kernel for the algorithms, whatever its age.  What differs
- * between kernels is found by include/longfat/probe.mk and evened out here, so
- * that an algorithm is written for the newest kernel and knows no other.
+ * An algorithm is written for the newest kernel and knows no other.  This header
+ * makes older kernels look like it.  include/longfat/probe.mk finds what differs.
  */
 #ifndef LONGFAT_COMPAT_H
 #define LONGFAT_COMPAT_H

@@ -3,18 +3,18 @@
  * Exact additive growth of the congestion window.
  *
  * A flow that grows by r packets per round trip gains r / W for every packet
- * acknowledged at window W.  tcp_cong_avoid_ai() divides first and counts
- * afterwards (one packet per floor(W / r) acknowledged), which is off by up to
- * half for small W / r and takes a whole stretch ACK at the window it began
- * with.  Here the gain is kept as credit, in units of 1/W packet:
+ * acknowledged at window W.  The kernel's tcp_cong_avoid_ai() divides first and
+ * counts afterwards: one packet per floor(W / r) acknowledged.  For small W / r
+ * that is off by up to half.  It also takes a whole stretch ACK at the window at
+ * which the ACK began.  Here the gain is kept as credit, in units of 1/W packet:
  *
  *	every packet acknowledged	credit += r
  *	while credit >= W		credit -= W, W += 1
  *
  * The credits spent are W, W+1, W+2, ... however the acknowledgments are
- * bunched, so one ACK for n packets gives exactly what n ACKs for one packet
- * give.  There is no division on the ordinary path, and what is left over is
- * carried, never dropped.
+ * bunched.  So one ACK for n packets gives exactly what n ACKs for one packet
+ * give.  The ordinary path has no division.  What is left over is carried,
+ * never dropped.
  */
 #ifndef LONGFAT_GROWTH_H
 #define LONGFAT_GROWTH_H
@@ -33,7 +33,7 @@
 /**
  * lf_grow - grow a window by @rate packets per round trip
  * @window: congestion window, packets; >= 1, updated
- * @credit: what growth is owed, in 2^-LF_RATE_SHIFT / @window packets; updated
+ * @credit: growth not yet given, in 2^-LF_RATE_SHIFT / @window packets; updated
  * @acked:  packets newly acknowledged, < 2^31
  * @rate:   packets per round trip << LF_RATE_SHIFT
  * @stop:   the window at which the rate changes, > *@window, or U32_MAX
@@ -51,7 +51,7 @@ static inline u32 lf_grow(u32 *window, u64 *credit, u32 acked, u32 rate,
 	u64 left, need;
 	u32 capped;
 
-	/* Below rate packets the cap holds: each packet acknowledged adds one. */
+	/* A window below @rate grows by the cap: one for each packet acknowledged. */
 	capped = rate >> LF_RATE_SHIFT;
 	if (unlikely(*window <= capped)) {
 		u32 n = min3(acked, capped + 1 - *window, stop - *window);

@@ -12,17 +12,17 @@
  *	a	1	2	8	30	71	358	14254
  *	b	0.5	0.44	0.33	0.21	0.10	0.07	0.07
  *
- * Two things the RFC leaves open.  Between 38 and 41 packets the formula for a
- * is below 1; nothing here is slower than Reno, so a is 1 there.  Above 83000
- * packets, where the RFC stops, the formulas are continued, and b is held from
- * 147456 packets on, at 0.070: a little later a(W) would begin to fall, and at
- * 567000 packets b would be 0.  With b held and a(W) made from it the response
+ * The RFC leaves two things open.  Between 38 and 41 packets the formula for a
+ * is below 1; a is 1 there, since nothing here is slower than Reno.  The RFC
+ * stops at 83000 packets; its formulas are continued.  From 147456 packets on b
+ * is held at 0.070.  Otherwise a(W) would begin to fall a little later, and b
+ * would be 0 at 567000 packets.  a(W) is made from the held b, so the response
  * function stays the RFC's, W = 0.119 p^-0.83, at any window.
  *
  * The functions are tabulated at eight windows in each octave (hstcp_table.h)
  * and interpolated: constant time, no search, no division.  The error is below
- * 0.1 % of a and 0.001 of b; that, and the rule that holds a over a 64th of an
- * octave while a window grows, keep a within 1 % of its formula everywhere.
+ * 0.1 % of a and 0.001 of b.  A growing window keeps the same a over a 64th of
+ * an octave.  Both together keep a within 1 % of its formula everywhere.
  */
 #ifndef LONGFAT_HSTCP_H
 #define LONGFAT_HSTCP_H
@@ -121,7 +121,7 @@ static inline void lf_hstcp_rule(struct lf_hstcp *rule, u32 w)
  * lf_hstcp_decrease - the window after a loss event
  * @w: congestion window before it, packets
  *
- * Return: @w (1 - b(@w)), at least 2, and below @w wherever that is possible.
+ * Return: @w (1 - b(@w)), at least 2, and below @w unless @w is 2 or less.
  */
 static inline u32 lf_hstcp_decrease(u32 w)
 {

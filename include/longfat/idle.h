@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What RFC 2861 does with a window that was not used, which the kernel leaves to
- * those who have ->cong_control: the restart after a pause, and a window of which
- * the application or the receiver uses a part only.
+ * Restart after idle, and unused windows: what RFC 2861 does with a window that was
+ * not used.  The kernel leaves both to algorithms that have ->cong_control.  A window is
+ * unused in part while the application or the receiver is the limit.
  *
- * The kernel says that sending starts, CA_EVENT_TX_START, when the first burst has its
- * size already.  So lf_idle() is asked before each transmission, in ->min_tso_segs, and
- * for an MTU probe, which comes without that, with the event.
+ * The kernel announces the start of sending, CA_EVENT_TX_START, too late: the first
+ * burst has its size already.  So algorithms ask lf_idle() before each transmission, in
+ * ->min_tso_segs.  An MTU probe comes without that; for it they ask at the event.
  */
 #ifndef LONGFAT_IDLE_H
 #define LONGFAT_IDLE_H
 
 #include <net/tcp.h>
 
-/* The initial window of this path, packets: where RFC 2861 begins again. */
+/* The initial window of this path, packets: RFC 2861 restarts with it. */
 static inline u32 lf_initial_window(struct sock *sk)
 {
 	const struct dst_entry *dst;
@@ -29,11 +29,11 @@ static inline u32 lf_initial_window(struct sock *sk)
 /**
  * lf_idle - is a pause over that was longer than the retransmission timeout?
  * @sk:        the sender
- * @restarted: the algorithm's own, the last transmission before the last pause that
- *	       counted, so that each does once; any time but tp->lsndtime when
- *	       it is set up
+ * @restarted: kept by the algorithm: the last transmission before the last pause that
+ *	       counted, so that each pause counts once; to begin with, any time but
+ *	       tp->lsndtime
  *
- * Return: timeouts that it was long, 0 for no such pause.
+ * Return: the pause's length in timeouts, 0 for no such pause.
  */
 static inline u32 lf_idle(const struct sock *sk, u32 *restarted)
 {
@@ -52,11 +52,11 @@ static inline u32 lf_idle(const struct sock *sk, u32 *restarted)
  * lf_unused_window - was a part of the window not used for a retransmission timeout?
  * @sk: the sender, with an acknowledgment while the window is not what limits it
  *
- * RFC 2861 section 3, as tcp_cwnd_application_limited() has it; the account of what is
- * used is the kernel's, which keeps it for all.  Another timeout begins.
+ * RFC 2861 section 3, as in tcp_cwnd_application_limited().  The kernel counts for all
+ * algorithms what is used.  If the timeout is over, the next one begins here.
  *
- * Return: the window to have now, packets: halfway to what was used, or to the
- * initial window; 0 if it is to stay.
+ * Return: the new window, packets: halfway to what was used, or to the initial window
+ * if that is more; 0 if the window stays.
  */
 static inline u32 lf_unused_window(struct sock *sk)
 {
@@ -67,7 +67,7 @@ static inline u32 lf_unused_window(struct sock *sk)
 	    !READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
 		return 0;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
-	/* Short of room to send from, or closed, it is limited by neither. */
+	/* Limited by its send buffer, or closed: not by application or receiver. */
 	if (inet_csk(sk)->icsk_ca_state != TCP_CA_Open || !sk->sk_socket ||
 	    test_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
 		return 0;

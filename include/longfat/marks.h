@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Which mark is another one.  The receiver echoes a mark until new data brings it CWR
- * (RFC 3168).  The kernel sends that for what begins a loss event and for nothing else
- * in it, so a mark that comes in Recovery would be echoed until that is over.  Here who
- * answers a mark asks for CWR, and what is echoed until data is acknowledged that was
- * sent after the answer is the same mark.
+ * When does an ECN echo report new congestion, rather than one we already answered?
+ *
+ * The receiver echoes a mark until new data brings it CWR (RFC 3168).  The kernel sends
+ * CWR only for the mark that begins a loss event.  So it would leave a mark that comes
+ * in Recovery echoed until Recovery ends.  Here the algorithm that answers a mark asks
+ * for CWR.  Until data is acknowledged that was sent after the answer, every echo is of
+ * the same mark.
  */
 #ifndef LONGFAT_MARKS_H
 #define LONGFAT_MARKS_H
@@ -14,7 +16,7 @@
 #ifdef LF_HAVE_QUEUE_CWR
 #include <net/tcp_ecn.h>
 #else
-/* CWR with the next new data.  Once tcp_input.c kept this for itself. */
+/* Send CWR with the next new data.  Older kernels keep this inside tcp_input.c. */
 static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
 {
 	if (tp->ecn_flags & TCP_ECN_OK)
@@ -22,25 +24,25 @@ static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
 }
 #endif
 
-/* No mark was answered yet: where its echo ends. */
+/* The end of the echo while no mark was answered yet: already passed. */
 static inline u32 lf_no_echo(const struct sock *sk)
 {
 	return tcp_sk(sk)->snd_una - 1;
 }
 
-/* One is answered now; the sequence number of the data that brings CWR. */
+/* A mark is answered now.  Returns where its echo ends: the data that brings CWR. */
 static inline u32 lf_answer_mark(struct sock *sk)
 {
 	tcp_ecn_queue_cwr(tcp_sk(sk));
 	return tcp_sk(sk)->snd_nxt;
 }
 
-/* Is what is echoed now answered?  For each acknowledgment. */
+/* Is the mark that is echoed now one that was answered?  For each acknowledgment. */
 static inline bool lf_echoed(const struct sock *sk, u32 *echo_end)
 {
 	if (!after(tcp_sk(sk)->snd_una, *echo_end))
 		return true;
-	/* It must not seem to be ahead again when sequence numbers wrap. */
+	/* It must not seem to be ahead when sequence numbers wrap. */
 	*echo_end = lf_no_echo(sk);
 	return false;
 }

@@ -2,12 +2,12 @@
 /*
  * Pacing by the kernel: fq where it is the qdisc, else TCP's own timer.
  *
- * TCP reads sk_pacing_rate whenever it has sent, and puts the departure of the
- * next packet, tp->tcp_wstamp_ns, so much later.  An algorithm with ->cong_avoid
- * cannot set the rate there: the core sets its own, 120 % of a window per round
- * trip (200 % in slow start), right afterwards.  ->min_tso_segs comes after that
- * and before each transmission, new data or old, whether an acknowledgment, the
- * pacing timer or the application is the cause; so that is where it is set.
+ * After each transmission TCP reads sk_pacing_rate and moves the departure of the
+ * next packet, tp->tcp_wstamp_ns, by it.  ->cong_avoid cannot set the rate: right
+ * afterwards the core sets its own, 120 % of a window per round trip (200 % in slow
+ * start).  ->min_tso_segs can.  The kernel calls it after that and before each
+ * transmission, of new data or old, whether an acknowledgment, the pacing timer or
+ * the application is the cause.
  */
 #ifndef LONGFAT_PACING_H
 #define LONGFAT_PACING_H
@@ -26,10 +26,10 @@ static inline void lf_need_pacing(struct sock *sk)
 }
 
 /*
- * Let packets wait in TCP also where fq is the qdisc, which takes them as it gets
- * them: what waits in TCP can still become more, or change its mind.  fq claims the
- * pacing back when it makes a flow for the connection, which may be anew after a pause,
- * and since 6.7 with each packet that it lets pass at once.  So this is for each
+ * Let packets wait in TCP even if fq is the qdisc.  A burst that waits in TCP can still
+ * grow, or be put off; fq takes packets as it gets them.  fq claims pacing back when it
+ * makes a flow for the connection, which may happen again after a pause.  Since 6.7 it
+ * also does so with each packet that it lets pass at once.  So call this before each
  * transmission.
  *
  * Return: whether it was fq's.
@@ -44,7 +44,7 @@ static inline bool lf_pace_in_tcp(struct sock *sk)
 }
 
 /**
- * lf_window_rate - the rate that takes one round trip for one window
+ * lf_window_rate - the rate that sends one window in one round trip
  * @window:  packets
  * @mss:     bytes
  * @srtt_us: smoothed round-trip time as in struct tcp_sock, us << 3; not 0
@@ -60,7 +60,7 @@ static inline u64 lf_window_rate(u32 window, u32 mss, u32 srtt_us)
 	return div_u64(bytes * (USEC_PER_SEC << 3), srtt_us);
 }
 
-/* Pace at @rate bytes per second; never 0, which would be no pacing at all. */
+/* Pace at @rate bytes per second; at least 1, because 0 would turn pacing off. */
 static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 {
 	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
@@ -68,9 +68,9 @@ static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 }
 
 /*
- * The largest burst that the kernel sends as one, packets.  Older kernels take
- * the room for headers off sk_gso_max_size later than newer ones; here it is
- * taken off in any case.
+ * The largest burst that the kernel sends as one, packets.  sk_gso_max_size of
+ * older kernels includes the room for headers, that of newer ones does not; here
+ * the room is subtracted in any case.
  */
 static inline u32 lf_largest_burst(const struct sock *sk)
 {
@@ -84,8 +84,8 @@ static inline u32 lf_largest_burst(const struct sock *sk)
 }
 
 /*
- * Let the next packet leave at @edt_ns of TCP's clock, or as soon after it as
- * it can: now, if that has passed.  What fq still holds must leave first.
+ * Let the next packet leave at @edt_ns of TCP's clock, or now if that has
+ * passed.  Packets that fq still holds leave first.
  */
 static inline void lf_depart_at(struct sock *sk, u64 edt_ns)
 {

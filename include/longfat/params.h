@@ -33,8 +33,9 @@ struct lf_param {
 #define lf_param(name)	READ_ONCE(lf_param_##name.value)
 
 /*
- * A boolean is shown as N or Y and written as one of these words, odd index: on.
- * kstrtobool() would look at the first letter only and take "nonsense" for N.
+ * A boolean is shown as N or Y.  It is written as one of these words; those with an
+ * odd index mean on.  kstrtobool() looks at the first letter only and would take
+ * "nonsense" for N.
  */
 static const char * const lf_bool_names[] = { "N", "Y" };
 static const char * const lf_bool_words[] = {

@@ -11,7 +11,8 @@
  *	#define LF_TRACE_REASONS	{ FOO_LOSS, "loss" }, { FOO_IDLE, "idle" }
  *	#define LF_TRACE_FIELDS(F)	F(u32, layer) F(u32, rate)
  *
- * and calls trace_foo(sk, reason, cwnd, layer, rate).  Off, it costs a no-op.
+ * and calls trace_foo(sk, reason, cwnd, layer, rate).  Switched off, an event costs a
+ * no-op.
  *
  * The tracing core reads this header several times over, hence its guard.
  */
@@ -53,7 +54,7 @@ static inline void lf_trace_addresses(const struct sock *sk, u8 *saddr,
 #define LF_TRACE_FORMAT(type, name)	" " #name "=%lld"
 #define LF_TRACE_SHOW(type, name)	, (long long)__entry->name
 
-/* Indirection, for LF_TRACE_NAME to be replaced before it is pasted. */
+/* One more macro, so that LF_TRACE_NAME is expanded before it is pasted. */
 #define LF_TRACE_EVENT(name, proto, args, tstruct, assign, print)	\
 	TRACE_EVENT(name, PARAMS(proto), PARAMS(args), PARAMS(tstruct),	\
 		    PARAMS(assign), PARAMS(print))
