@@ -8,21 +8,17 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from longfat.pages import catalogue
-from longfat.pages.data import DOCS, RESULTS, kept, markdown
+from longfat.pages.data import DOCS, kept, markdown
 from longfat.pages.figures import use
 from longfat.pages.shown import Runs
 from longfat.pages.tables import performance
 from longfat.pages.verdict import Verdict
-from longfat.run import result
 from longfat.show import report
 
 
 def demo() -> str:
     """The table of `make demo`."""
-    rows = [
-        report.row(result.read(RESULTS / f"demo-{cc}-s1.json"))[1:-1]
-        for cc in ("reno", "cubic", "hstcp", "ghstcp", "ltcp")
-    ]
+    rows = [report.row(one)[1:-1] for one in kept("demo")]
     return markdown(list(report.HEADINGS[1:-1]), rows)
 
 
