@@ -109,7 +109,7 @@ def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str) -> None:
     sent = wire(uml, tmp_path / "run", pacing=fq, cc='"composite-8"')
     begin = sent.restart()
     window = sent.window[round(begin, 1)]
-    bursts = sent.bursts(begin, begin + RTT, 5e-5)
+    bursts = sent.bursts(begin, begin + RTT, 1e-6)
     assert {packets for _, packets in bursts[:-1]} == {3}
     assert sum(packets for _, packets in bursts) == pytest.approx(window, rel=0.01)
     gaps = [b - a for (a, _), (b, _) in pairwise(bursts)]
