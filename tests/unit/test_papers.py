@@ -517,6 +517,13 @@ def test_keep_takes_what_makes_a_file_complete(
     (kept / "crosscheck.json").unlink()
     work.write_lines(lines[1:], kept / "crosscheck.json")
     assert work.keep(figures, alone) == [] and work.read(kept, "crosscheck") == lines
+    # Nothing is taken beside what is older, unless that is asked for.
+    was = [older(line) for line in lines]
+    work.write_lines(was, kept / "crosscheck.json")
+    work.write_lines(lines[:1], alone.results / "crosscheck.json")
+    assert work.keep(figures, alone) == ["crosscheck"] and work.read(kept, "crosscheck") == was
+    assert work.keep(figures, alone, partial=True) == ["crosscheck"]
+    assert work.read(kept, "crosscheck") == [*lines[:1], *was[1:]]
 
 
 def test_a_run_that_failed_is_kept_as_failed(alone: work.Profile) -> None:
