@@ -55,8 +55,8 @@ check: ## All tests but the hours of `make stress` (installs what they need); SU
 results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo use security performance speed testing stress"
 	@scripts/results.sh $(PAGE)
 
-report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), DRY=1 (only say)
-	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) DRY=$(DRY) scripts/report.sh $(FIGURE)
+report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what is of older versions), DRY=1 (only say)
+	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check

@@ -9,6 +9,7 @@
 #	JOBS		runs at once (the default: one a core)
 #	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
 #	AGAIN		not empty: make the runs of these figures again though they are there
+#	OLDER		not empty: make only those that docs/results has of older versions
 #	DRY		not empty: say what would be run, and how long it takes; nothing is changed
 #
 # What the runs need is installed first (deps.sh), but not with DRY nor for committed.
@@ -21,10 +22,11 @@ profile=${PROFILE:-full}
 jobs=${JOBS:-$(nproc)}
 lab=$PWD/scripts/longfat
 again=${AGAIN:+--again}
+older=${OLDER:+--older}
 
 if [ -n "${DRY:-}" ]; then
 	# shellcheck disable=SC2086
-	exec "$lab" python -m longfat.pages plan --dry $again --profile "$profile" --cores "$jobs" "$@"
+	exec "$lab" python -m longfat.pages plan --dry $again $older --profile "$profile" --cores "$jobs" "$@"
 fi
 if [ "$profile" = committed ]; then
 	exec "$lab" python -m longfat.pages html --profile committed --out out/report/committed/report.html "$@"
@@ -42,12 +44,13 @@ flock -n 9 || {
 # The kernel and the modules, before many want them at once; a run of another kernel is made again.
 "$lab" build
 # shellcheck disable=SC2086
-"$lab" python -m longfat.pages plan $again --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
+"$lab" python -m longfat.pages plan $again $older --profile "$profile" --cores "$jobs" --out "$out/plan.json" "$@"
 set -- --profile "$profile" "$@"
 status=0
 trap 'exit 130' INT
 # What other backends need, before hours of runs.  A run without it says what is missing.
-if [ -n "$("$lab" python -m longfat.pages beside --dry "$@")" ]; then
+# shellcheck disable=SC2086
+if [ -n "$("$lab" python -m longfat.pages beside --dry $older "$@")" ]; then
 	scripts/deps.sh vm || status=1
 fi
 config=$PWD/longfat/pages/profiles/$profile
@@ -63,7 +66,8 @@ cores="--cores $jobs"
 # shellcheck disable=SC2086
 workflow $cores || status=1
 # On other backends, some in real time, when nothing else goes on any more.
-"$lab" python -m longfat.pages beside --timeout "${TIMEOUT:-21600}" "$@" || status=1
+# shellcheck disable=SC2086
+"$lab" python -m longfat.pages beside $older --timeout "${TIMEOUT:-21600}" "$@" || status=1
 "$lab" python -m longfat.pages gather "$@" || status=1
 "$lab" python -m longfat.pages html "$@" || status=1
 exit "$status"

@@ -41,6 +41,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
         step.add_argument("--out", type=Path)
         step.add_argument("--again", action="store_true", help="plan: what is there, too")
+        step.add_argument("--older", action="store_true", help="plan, beside: only what is older")
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("--partial", action="store_true", help="keep: what is not complete, too")
         step.add_argument("names", nargs="*", help="figures (run: a run; list, measure: pages)")
@@ -62,6 +63,7 @@ def main(words: list[str]) -> int:
         how = work.profile(given.profile)
         of_pages = given.step in ("list", "measure")
         figures = catalogue.choose([] if given.step == "run" or of_pages else given.names)
+        only = work.older_runs(figures) if given.older else None
         if given.step == "where":
             print(how.out)
         elif given.step == "list":
@@ -78,9 +80,9 @@ def main(words: list[str]) -> int:
                         if done.returncode:
                             raise LabError(f"{command}: exit status {done.returncode}")
         elif given.step == "plan":
-            runs = work.plan(figures, how, again=given.again)
+            runs = work.plan(figures, how, again=given.again, only=only)
             print(cost.total(runs, given.cores), file=sys.stderr)
-            jobs = work.left_beside(figures, how, again=given.again)
+            jobs = work.left_beside(figures, how, again=given.again, only=only)
             if jobs:
                 print(cost.beside([(of, job.scenario) for of, job in jobs]), file=sys.stderr)
             if given.dry:
@@ -99,7 +101,7 @@ def main(words: list[str]) -> int:
                 for name in given.names:
                     work.run(name, figures, how, timeout=given.timeout)
         elif given.step == "beside":
-            jobs = work.left_beside(figures, how)
+            jobs = work.left_beside(figures, how, only=only)
             if given.dry:
                 for _, job in jobs:
                     print(job.path.stem)

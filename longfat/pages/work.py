@@ -231,10 +231,10 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
 
 
 def left_beside(
-    figures: list[Figure], how: Profile, *, again: bool = False
+    figures: list[Figure], how: Profile, *, again: bool = False, only: set[str] | None = None
 ) -> list[tuple[str, runner.Job]]:
-    """The runs that are to be there from another backend, too, and are not (`again`: all), and
-    from which."""
+    """The runs that are to be there from another backend, too, and are not (`again`: all; `only`:
+    these at most), and from which."""
     jobs = [
         (figure.beside, runner.Job(one, seed, path_of(how, one, seed, figure.suffix)))
         for figure in figures
@@ -243,7 +243,10 @@ def left_beside(
         for one, seed in runs
     ]
     return [
-        (backend, job) for backend, job in jobs if again or to_do(job.path, job.scenario, job.seed)
+        (backend, job)
+        for backend, job in jobs
+        if (only is None or job.path.stem in only)
+        and (again or to_do(job.path, job.scenario, job.seed))
     ]
 
 
@@ -285,11 +288,25 @@ def run(name: str, figures: list[Figure], how: Profile, *, timeout: float) -> No
 # --- all runs
 
 
-def plan(figures: list[Figure], how: Profile, *, again: bool = False) -> list[Json]:
-    """The runs that these figures want, longest first; `again`: as if none was there."""
+def older_runs(figures: list[Figure]) -> set[str]:
+    """The runs of these figures that docs/results has of older versions."""
+    return {
+        f"{name}{suffix}"
+        for file, (_, suffix, runs) in files(figures, profile(COMMITTED)).items()
+        for name in state(read(RESULTS, file), runs, published()).older
+    }
+
+
+def plan(
+    figures: list[Figure], how: Profile, *, again: bool = False, only: set[str] | None = None
+) -> list[Json]:
+    """The runs that these figures want, longest first; `again`: as if none was there; `only`:
+    these at most."""
     out = []
     for file, runs in wanted(figures, how).items():
         for one, seed in runs:
+            if only is not None and run_name(one, seed) not in only:
+                continue
             out.append(
                 {
                     "name": run_name(one, seed),

@@ -631,6 +631,24 @@ def test_plan_makes_what_is_stale_again(alone: work.Profile) -> None:
     assert not path.exists()
 
 
+def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of what docs/results has; on each backend what is older of that."""
+    figures = catalogue.choose(["crosscheck"])
+    read = work.read
+
+    def lines(where: Path, file: str) -> list[dict[str, Any]]:
+        (first, *others) = read(where, file)
+        return [older(first), *others]
+
+    assert work.older_runs(figures) == set()
+    monkeypatch.setattr(work, "read", lines)
+    only = work.older_runs(figures)
+    assert only == {"crosscheck-reno-s1", "crosscheck-reno-s1-vm"}
+    assert [run["name"] for run in work.plan(figures, alone, only=only)] == ["crosscheck-reno-s1"]
+    (left,) = work.left_beside(figures, work.profile("full"), only=only)
+    assert left[1].path.stem == "crosscheck-reno-s1-vm"
+
+
 def test_again_makes_what_is_there(
     alone: work.Profile, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
