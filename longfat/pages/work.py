@@ -14,6 +14,7 @@ import resource
 import shutil
 import sys
 import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache as once
@@ -38,6 +39,7 @@ from longfat.run.scenario import Scenario
 
 PROFILES = Path(__file__).parent / "profiles"
 COMMITTED = "committed"
+ASIDE = ".older"  # suffix of a result that is being made again
 
 
 @dataclass(frozen=True)
@@ -226,7 +228,8 @@ def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None
     except Exception as failed:
         error.write_text(f"{failed}\n")
         raise
-    # What an earlier failure left (lab.runner).
+    job.path.with_suffix(ASIDE).unlink(missing_ok=True)
+    # What an earlier failure left (longfat.run.runner).
     shutil.rmtree(job.path.with_suffix(".failed"), ignore_errors=True)
 
 
@@ -320,10 +323,12 @@ def plan(
 
 
 def clear(runs: list[Json], beside: list[tuple[str, runner.Job]], how: Profile) -> None:
-    """Remove the results of those that are to be made, so that they are."""
+    """Put the results of those that are to be made aside, so that they are made; until they are,
+    a page shows the older ones."""
     names = [how.runs / f"{entry['name']}.json" for entry in runs if not entry["done"]]
     for path in [*names, *(job.path for _, job in beside)]:
-        path.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            path.replace(path.with_suffix(ASIDE))
 
 
 def _observe(paper: str, run: Json) -> Json:
@@ -336,10 +341,11 @@ def _line(path: Path, paper: str, one: Scenario, seed: int) -> Json | None:
     failed = {"failed": "", "scenario": json.loads(one.model_dump_json()), "seed": seed}
     if path.with_suffix(".error").exists():
         return failed | {"failed": path.with_suffix(".error").read_text().strip() or "no reason"}
-    if not path.exists():
+    there = [at for at in (path, path.with_suffix(ASIDE)) if at.exists()]
+    if not there:
         return None
     try:
-        found = result.read(path)
+        found = result.read(there[0])
         return result.summarise(found) | {"observed": _observe(paper, found)}
     except Exception as error:
         # It cannot be read, or is too short for what is looked for in it; the others are to be
