@@ -64,6 +64,14 @@ def _modes(runs: Runs, rule: str) -> tuple[Shown, Json]:
         shown.values[f"{HSTCP_BELOW}{which}"] = mode("hstcp_below", 100, "% of time")
         shown.values[f"{RENO_ABOVE}{which}"] = mode("reno_above", 100, "% of time")
         shown.values[f"switches in an epoch{which}"] = mode("switches_mean", 1)
+        for called, least_or_most, key, unit in (
+            ("switches in an epoch, most", max, "switches_max", ""),
+            ("time above, least", min, "above_s", "s"),
+            ("time below, least", min, "below_s", "s"),
+        ):
+            shown.values[f"{called}{which}"] = extreme(
+                least_or_most, of, lambda run, key=key: run["observed"]["modes"][key], unit=unit
+            )
         shown.values[f"utilisation{which}"] = over(of, utilisation, unit="%")
     return shown, run
 
@@ -133,9 +141,10 @@ def fig5(runs: Runs) -> Shown:
 def fig6(runs: Runs) -> Shown:
     """The refined rule."""
     shown, run = _modes(runs, "refined")
-    shown.values["switches in an epoch, original rule"] = _modes(runs, "trend")[0].values[
-        "switches in an epoch"
-    ]
+    for name, value in _modes(runs, "trend")[0].values.items():
+        called, _, which = name.partition("switches in an epoch")
+        if not called and "most" not in which:
+            shown.values[f"switches in an epoch, original rule{which}"] = value
     _window_and_mode(shown, run)
     return shown
 
@@ -286,6 +295,7 @@ def modes(runs: Runs) -> Shown:
         shown.values[f"{path}: time below, most"] = seen(max, "below_s", "s")
         # Where slow start leaves the window above the BDP no loss takes it below.
         if shown.values[f"{path}: time below, most"].ours:
+            shown.values[f"{path}: time below, least"] = seen(min, "below_s", "s")
             shown.values[f"{path}: {HSTCP_BELOW}, least"] = seen(min, "hstcp_below", "% of time")
         shown.values[f"{path}: switches in an epoch, most"] = seen(max, "switches_max")
         for rule, called in (("trend", ", original rule"), ("refined", "")):
@@ -312,6 +322,9 @@ def fill(runs: Runs) -> Shown:
             observed = [run["observed"]["modes"] for run in found[who]]
             shown.values[f"{link}: {HSTCP_BELOW}, {who}"] = Value(
                 100 * min(one["hstcp_below"] for one in observed), unit="% of time"
+            )
+            shown.values[f"{link}: time below, least, {who}"] = Value(
+                min(one["below_s"] for one in observed), unit="s"
             )
             shown.values[f"{link}: switches in an epoch, most, {who}"] = Value(
                 max(one["switches_max"] for one in observed)
