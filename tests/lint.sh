@@ -213,7 +213,7 @@ check_ruff() {
 	if [ "$chosen" ]; then
 		files | grep '\.py$' | xargs -d '\n' ruff "$@" --no-cache --quiet
 	else
-		ruff "$@" --no-cache --quiet longfat scripts tests hatch_build.py
+		ruff "$@" --no-cache --quiet longfat tests hatch_build.py
 	fi
 }
 
@@ -224,7 +224,7 @@ check_types() {
 	for path in tests/*.py tests/bench/*.py tests/unit; do
 		[ ! -e "$path" ] || set -- "$@" "$path"
 	done
-	types mypy longfat scripts/*.py hatch_build.py "$@" && types mypy-lab tests/lab
+	types mypy longfat hatch_build.py "$@" && types mypy-lab tests/lab
 }
 
 # types CACHE FILE...: in a cache of its own, as both have a module conftest

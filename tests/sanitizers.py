@@ -124,7 +124,7 @@ done
 def kunit() -> bool:
     """KUnit's suites, whose own KTAP this is; the command fails where the kernel complains."""
     command = [sys.executable, "-m", "longfat", "kunit", "--sanitizers"]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=modules.ROOT / "scripts")
+    done = subprocess.run(command, capture_output=True, text=True, cwd=modules.ROOT)
     result = re.compile(r"\s*(ok|not ok|1\.\.\d+)")
     lines = [line for line in done.stdout.splitlines() if result.match(line)]
     # A document from each module's suites; here they are one, which has the plans' sum.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Made by scripts/hstcp_table.py, which says how; change that. */
+/* Made by longfat/build/hstcp.py, which says how; change that. */
 #define LF_HSTCP_OCTAVE	5	/* the first node is at 2^this */
 #define LF_HSTCP_NODES	3	/* log2 of the nodes in an octave */
 

@@ -201,7 +201,7 @@ static void sabul_law_single(struct kunit *test)
 	}
 }
 
-/* The generator of scripts/sabul_table.py. */
+/* The generator of tests/sabul_table.py. */
 static u32 sabul_number(u32 *state)
 {
 	*state = *state * 1664525 + 1013904223;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Made by scripts/sabul_table.py, which says how; change that. */
+/* Made by tests/sabul_table.py, which says how; change that. */
 #define SABUL_STEPS	50000
 #define SABUL_BLOCK	16
 

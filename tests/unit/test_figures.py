@@ -13,8 +13,7 @@ from typing import Any
 import pytest
 from conftest import Toml
 
-import hstcp_table
-from longfat.build import modules
+from longfat.build import hstcp, modules
 from longfat.core.errors import LabError
 from longfat.pages import data as figures
 from longfat.pages import tables
@@ -256,7 +255,7 @@ def grown(begin: int, samples: int, *, factor: float = 1.0) -> list[int]:
     windows, w = [], float(begin)
     for _ in range(samples):
         windows.append(int(w))
-        w += factor * hstcp_table.a(w)
+        w += factor * hstcp.a(w)
     return windows
 
 
@@ -321,7 +320,7 @@ def test_fairness(rate: int, size: int, goodput: list[float], index: float) -> N
 
 # --- what is kept of a run
 
-GROWTH = round(32 / sum(hstcp_table.a(w) for w in range(88, 120)), 4)
+GROWTH = round(32 / sum(hstcp.a(w) for w in range(88, 120)), 4)
 
 
 @pytest.mark.parametrize(

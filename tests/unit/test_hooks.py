@@ -17,7 +17,7 @@ BAD = '"""A module."""\nimport os\nx   = 1\n'
 
 PYTHON = (
     "longfat/a.py",
-    "scripts/b.py",
+    "tests/b.py",
     "tests/c.py",
     "tests/unit/d.py",
     "tests/lab/e.py",
@@ -81,10 +81,10 @@ def test_what_is_not_staged_is_not(repository: Path) -> None:
     (repository / "longfat/a.py").write_text(GOOD.replace("1", "2"))
     git(repository, "add", "-A")
     (repository / "longfat/a.py").write_text(BAD)
-    (repository / "scripts/b.py").write_text(BAD)
+    (repository / "tests/b.py").write_text(BAD)
     done = commit(repository)
     assert done.returncode == 0, done.stderr
-    assert git(repository, "status", "--short").stdout == " M longfat/a.py\n M scripts/b.py\n"
+    assert git(repository, "status", "--short").stdout == " M longfat/a.py\n M tests/b.py\n"
 
 
 def test_what_is_staged_and_mended_afterwards_is(repository: Path) -> None:

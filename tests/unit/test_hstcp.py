@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""HighSpeed TCP's table against RFC 3649: the script that makes it, the header that
+"""HighSpeed TCP's table against RFC 3649: the module that makes it, the header that
 was made, and the error of what growth reads from it, include/longfat/hstcp.h.
 
 The RFC's own table, and everything that needs no real numbers, is in tests/kunit.
@@ -15,13 +15,11 @@ from pathlib import Path
 
 import pytest
 
-import hstcp_table
-from longfat.build import modules, tools
+from longfat.build import hstcp, modules, tools
 
 SANITIZERS = ["-fsanitize=undefined", "-fno-sanitize-recover=all"]
 UNIT = Path(__file__).resolve().parent
 HEADER = modules.ROOT / "include/longfat/hstcp_table.h"
-SCRIPT = modules.ROOT / "scripts/hstcp_table.py"
 
 
 def measured(out: Path, include: Path = modules.ROOT / "include") -> dict[str, float]:
@@ -86,20 +84,21 @@ def test_the_error_would_be_seen(tmp_path: Path) -> None:
         assert measured(tmp_path / f"{name}-error", include)[name] > limit
 
 
-def test_the_header_is_what_the_script_prints() -> None:
-    done = subprocess.run([sys.executable, str(SCRIPT)], capture_output=True, text=True)
+def test_the_header_is_what_the_module_prints() -> None:
+    command = [sys.executable, "-m", "longfat.build.hstcp"]
+    done = subprocess.run(command, cwd=modules.ROOT, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     same = done.stdout == HEADER.read_text()
-    assert same, f"run: python3 scripts/{SCRIPT.name} >include/longfat/{HEADER.name}"
+    assert same, f"run: python3 -m longfat.build.hstcp >include/longfat/{HEADER.name}"
 
 
 def test_formulas() -> None:
     """RFC 3649, section 5, where it gives numbers: b at both ends, and the response
     function W = 0.12 / p^0.835 within what its rounded constants leave open."""
-    assert isclose(hstcp_table.b(38), 0.5)
-    assert isclose(hstcp_table.b(83000), 0.1)
+    assert isclose(hstcp.b(38), 0.5)
+    assert isclose(hstcp.b(83000), 0.1)
     for w in (100, 1000, 10000, 83000, 10**6, 10**8):
-        a, b = hstcp_table.a(w), hstcp_table.b(w)
+        a, b = hstcp.a(w), hstcp.b(w)
         # AIMD's own: a window saws from (1 - b) W to W, one loss in 1 / p packets.
         p = a * (2 - b) / (2 * b * w**2)
         assert isclose(w, 0.12 / p**0.835, rel_tol=0.05), w
@@ -107,7 +106,7 @@ def test_formulas() -> None:
 
 def test_nodes() -> None:
     """Eight in each octave, evenly, so that a window finds its own by shifts alone."""
-    nodes = hstcp_table.nodes()
+    nodes = hstcp.nodes()
     assert nodes[0] == 32 and nodes[-1] == 2**32
     assert len(nodes) == 8 * 27 + 1
     for i, node in enumerate(nodes):
@@ -115,12 +114,12 @@ def test_nodes() -> None:
 
 
 def test_b_is_held_before_a_would_fall() -> None:
-    nodes = [node for node in hstcp_table.nodes() if node > 38]
-    a = [hstcp_table.a(node) for node in nodes]
-    b = [hstcp_table.b(node) for node in nodes]
+    nodes = [node for node in hstcp.nodes() if node > 38]
+    a = [hstcp.a(node) for node in nodes]
+    b = [hstcp.b(node) for node in nodes]
     assert all(x < y for x, y in pairwise(a))
     assert all(x >= y for x, y in pairwise(b))
-    assert hstcp_table.FLOOR in nodes and hstcp_table.FLOOR > 83000
-    assert b[-1] == hstcp_table.b(hstcp_table.FLOOR)
+    assert hstcp.FLOOR in nodes and hstcp.FLOOR > 83000
+    assert b[-1] == hstcp.b(hstcp.FLOOR)
     # What the header gives as 0.070.
     assert isclose(b[-1], 0.070, abs_tol=0.0005)

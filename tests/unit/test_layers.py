@@ -1,18 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The picture of docs/design.md is the order of longfat's packages; every import keeps to it."""
+"""The picture of docs/design.md is the order of longfat's packages; every import keeps to it, and
+what is not longfat's is Python's or in requirements.txt."""
 
 from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 
 import pytest
 
 from longfat.build.modules import ROOT
 
+REQUIREMENTS = ROOT / "longfat/requirements.txt"
 PAGE = ROOT / "docs/design.md"
 GUEST = "guest"  # C and shell, which runs inside
 
@@ -34,21 +38,47 @@ def below() -> dict[str, set[str]]:
     return found
 
 
-def imported(path: Path) -> Iterator[tuple[int, str]]:
-    """Line and name of each module of longfat that a file imports, wherever in it."""
+def named(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of all that a file imports, wherever in it."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield from ((node.lineno, alias.name) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
             # What is imported may be a module of that package, or a name in that module.
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        else:
-            continue
-        for name in names:
+            package = "." * node.level + (node.module or "")
+            yield from ((node.lineno, f"{package}.{alias.name}") for alias in node.names)
+
+
+def imported(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and name of each module of longfat that a file imports."""
+    for line, name in named(path):
+        if name.startswith("longfat."):
             place = ROOT / name.replace(".", "/")
-            if name.startswith("longfat."):
-                module = place.is_dir() or place.with_suffix(".py").is_file()
-                yield node.lineno, name if module else name.rpartition(".")[0]
+            module = place.is_dir() or place.with_suffix(".py").is_file()
+            yield line, name if module else name.rpartition(".")[0]
+
+
+def required() -> set[str]:
+    """The modules of the packages in requirements.txt."""
+    pinned = re.findall(r"^([\w-]+)==", REQUIREMENTS.read_text(), re.M)
+    return {
+        module
+        for module, packages in packages_distributions().items()
+        if {package.lower() for package in packages} & set(pinned)
+    }
+
+
+def unknown() -> Iterator[str]:
+    """Every import of what longfat does not have where only its package and its requirements are
+    installed, in a sentence."""
+    known = sys.stdlib_module_names | required() | {"longfat"}
+    for path in sources().values():
+        for line, name in named(path):
+            if (top := name.partition(".")[0]) not in known:
+                yield (
+                    f"{path.relative_to(ROOT)}:{line}: imports {top or 'a relative name'}, which "
+                    f"is neither Python's nor longfat's: pin it in {REQUIREMENTS.name}, or move it"
+                )
 
 
 def layer(module: str) -> str:
@@ -96,6 +126,11 @@ def test_imports_go_down() -> None:
     assert not found, "\n".join(found)
 
 
+def test_everything_else_is_required() -> None:
+    found = list(unknown())
+    assert not found, "\n".join(found)
+
+
 def test_no_two_modules_import_each_other() -> None:
     graph = {module: {name for _, name in imported(path)} for module, path in sources().items()}
     for module, names in graph.items():
@@ -117,3 +152,13 @@ def test_an_import_that_goes_up_is_named(monkeypatch: pytest.MonkeyPatch, tmp_pa
     monkeypatch.setitem(globals(), "ROOT", tmp_path)
     (said,) = against()
     assert said.startswith("longfat/core/wrong.py:2: core imports longfat.build.modules, which")
+
+
+def test_an_unknown_import_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    wrong = tmp_path / "longfat/core/wrong.py"
+    wrong.parent.mkdir(parents=True)
+    wrong.write_text("import json\nimport pydantic\nimport sabul_table\nfrom . import same\n")
+    monkeypatch.setitem(globals(), "ROOT", tmp_path)
+    table, same = unknown()
+    assert table.startswith("longfat/core/wrong.py:3: imports sabul_table, which is neither")
+    assert same.startswith("longfat/core/wrong.py:4: imports a relative name, which")

@@ -8,7 +8,7 @@ from statistics import mean
 
 from matplotlib import pyplot
 
-import hstcp_table
+from longfat.build import hstcp
 from longfat.pages.data import logarithmic
 from longfat.pages.observe.cwhstcp import fast_flows
 from longfat.pages.shown import (
@@ -38,13 +38,13 @@ def table1(runs: Runs) -> Shown:
     """a(w) and b(w), by RFC 3649's formulas as the module's table is made."""
     shown = Shown(tables=[Table(["w", "a(w)", "paper", "b(w)", "paper"], [])])
     for w, (a, b) in ((int(key), row) for key, row in PAPER["table1"].items()):
-        ours = max(1.0, hstcp_table.a(w)), hstcp_table.b(w)
+        ours = max(1.0, hstcp.a(w)), hstcp.b(w)
         shown.values[f"a({w})"] = Value(ours[0], paper=a)
         shown.values[f"b({w})"] = Value(ours[1], paper=b, digits=3)
         shown.tables[0].rows.append([str(w), f"{ours[0]:.2f}", str(a), f"{ours[1]:.3f}", str(b)])
     figure, axes = pyplot.subplots(figsize=(7, 2.8), layout="constrained")
     windows = [10 ** (1.6 + i / 20) for i in range(68)]
-    axes.plot(windows, [max(1.0, hstcp_table.a(w)) for w in windows], label="a(w)")
+    axes.plot(windows, [max(1.0, hstcp.a(w)) for w in windows], label="a(w)")
     axes.plot(
         [int(w) for w in PAPER["table1"]],
         [row[0] for row in PAPER["table1"].values()],

@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 
-import hstcp_table
+from longfat.build import hstcp
 from longfat.core.errors import LabError
 from longfat.pages.data import (
     PUBLISHED,
@@ -120,7 +120,7 @@ def losses_per_overflow(run: Json) -> tuple[int, float]:
 
 def growth(run: Json) -> float:
     """Growth of the first flow in congestion avoidance between losses, as a multiple of
-    RFC 3649's a(W) (scripts/hstcp_table.py)."""
+    RFC 3649's a(W) (longfat/build/hstcp.py)."""
     one = run["flows"][0]["connections"][0]
     sample = run["scenario"]["sample"]
     skip = round(0.75 / sample)  # after a loss: recovery, and RTTs of before
@@ -132,7 +132,7 @@ def growth(run: Json) -> float:
         calm = calm + 1 if after >= before and inside and one["rtt_us"][i] else 0
         if calm > skip and one["t"][i] >= run["scenario"]["warmup"]:
             gained += after - before
-            expected += hstcp_table.a(before) * sample * 1e6 / one["rtt_us"][i]
+            expected += hstcp.a(before) * sample * 1e6 / one["rtt_us"][i]
     if not expected:
         raise LabError(f"{run['scenario']['name']}: no congestion avoidance to look at")
     return gained / expected

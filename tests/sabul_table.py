@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write tests/kunit/sabul_table.h: SABUL's law in double precision, which a kernel has not.
 
-    python3 scripts/sabul_table.py >tests/kunit/sabul_table.h
+    python3 tests/sabul_table.py >tests/kunit/sabul_table.h
 
 Single updates of random intervals by random loss ratios, with Table 2's constants, and where long
 sequences of them end.  A sequence grows when its interval is above the one that it began with, and
@@ -84,7 +84,7 @@ def header() -> str:
     """The whole file."""
     lines = [
         "/* SPDX-License-Identifier: GPL-2.0 */",
-        "/* Made by scripts/sabul_table.py, which says how; change that. */",
+        "/* Made by tests/sabul_table.py, which says how; change that. */",
         f"#define SABUL_STEPS\t{STEPS}",
         f"#define SABUL_BLOCK\t{BLOCK}",
         "",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """Write include/longfat/hstcp_table.h: HighSpeed TCP's a(w) and b(w), from RFC 3649's formulas.
 
-    python3 scripts/hstcp_table.py >include/longfat/hstcp_table.h
+    python3 -m longfat.build.hstcp >include/longfat/hstcp_table.h
 
 RFC 3649, section 5, with Low_Window 38, High_Window 83000 and High_Decrease 0.1:
 
@@ -58,7 +58,7 @@ def header() -> str:
     return "\n".join(
         [
             "/* SPDX-License-Identifier: GPL-2.0 */",
-            "/* Made by scripts/hstcp_table.py, which says how; change that. */",
+            "/* Made by longfat/build/hstcp.py, which says how; change that. */",
             f"#define LF_HSTCP_OCTAVE\t{FIRST_OCTAVE}\t/* the first node is at 2^this */",
             f"#define LF_HSTCP_NODES\t{NODES_PER_OCTAVE.bit_length() - 1}"
             "\t/* log2 of the nodes in an octave */",
