@@ -48,14 +48,14 @@ deps: ## Install the Debian packages that the lab needs (sudo if not root)
 demo: deps ## Five algorithms on 1 Gbit/s x 120 ms, table, pictures, iperf3 -C ltcp; into OUT
 	@scripts/demo.sh "$(OUT)"
 
-check: ## All tests but the hours of `make stress` (installs what they need); SUITE=fast: those of two minutes; SUITE="name ...": docs/testing.md
+check: ## All tests but the hours of `make stress` (installs what they need); SUITE=fast: those of three minutes; SUITE="name ...": docs/testing.md
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
 results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo use security performance speed testing stress"
 	@scripts/results.sh $(PAGE)
 
-report: ## The papers, reproduced: all figures, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what is of older versions), DRY=1 (only say)
+report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what is of older versions), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds

@@ -13,6 +13,7 @@ from longfat.check import suites
 from longfat.check.running import Outcome
 from longfat.core import cache
 from longfat.core.errors import LabError
+from longfat.run import result
 
 # What a run of all suites is called, beside those of a lane.
 ALL = "all"
@@ -63,5 +64,4 @@ def write(path: Path, names: list[str], outcomes: dict[str, Outcome], clock: Clo
             "cores": len(os.sched_getaffinity(0)),
             "empty_cache": clock.empty,
         }
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(found, indent=1, sort_keys=False) + "\n")
+    result.write_whole(json.dumps(found, indent=1, sort_keys=False) + "\n", path)

@@ -14,13 +14,13 @@
  * It waits in one epoll loop, edge-triggered, and never for time to pass in any
  * other way.
  *
- * PLAN has a directive per line, written by lab/chaos.py; times are seconds:
+ * PLAN has a directive per line, written by longfat/stress/chaos.py; times are seconds:
  *
  *	seed N
  *	end T DRAIN		no new connection after T; DRAIN more to complete
  *	path SRC DST ADDR PORT	namespaces, and DST's address
  *	cc NAME MODULE		to switch to; MODULE is - for one of the kernel's
- *	param MODULE KEY VALID	VALID as lab/modules.py says it
+ *	param MODULE KEY VALID	VALID as longfat/build/modules.py says it
  *	at T COMMAND		run by a shell; its failure is one of the run
  *	fault T FOR PERCENT	so many of the allocations that may not sleep fail
  *	set KEY VALUE		see struct knobs

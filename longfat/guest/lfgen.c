@@ -11,7 +11,7 @@
  * for SO_RCVLOWAT bytes and drops them in the kernel with MSG_TRUNC, the sender
  * writes a megabyte at a time) and exact (a deadline is met to the nanosecond).
  *
- * PLAN has a directive per line, written by lab/plan.py; times are seconds from
+ * PLAN has a directive per line, written by longfat/run/plan.py; times are seconds from
  * the start, rates bytes per second:
  *
  *	end T			when the run is over

@@ -48,7 +48,7 @@ class Criterion(_Strict):
 
 
 class Paper(_Strict):
-    """One of the five."""
+    """One of the five papers, or a page of our own claims: what a figure belongs to."""
 
     title: str
     page: str

@@ -9,6 +9,7 @@ from pathlib import Path
 from statistics import mean
 
 from longfat.pages.data import DOCS
+from longfat.run import result
 from longfat.run.backends import BACKENDS
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
@@ -53,7 +54,7 @@ def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
             costs["us_per_packet"][file] = round(max(0.0, mean(each)), 3)
     known = [us for file, us in costs["us_per_packet"].items() if file != "any"]
     costs["us_per_packet"]["any"] = round(mean(known), 3)
-    COSTS.write_text(json.dumps(costs, indent=1, sort_keys=True) + "\n")
+    result.write_whole(json.dumps(costs, indent=1, sort_keys=True) + "\n", COSTS)
 
 
 def length(seconds: float) -> str:

@@ -5,7 +5,7 @@ of them: series over time, means with intervals, tables in Markdown."""
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from itertools import pairwise, zip_longest
 from typing import Any, TypeVar
 
@@ -25,16 +25,17 @@ PUBLISHED = ROOT / "tests" / "published"
 Key = TypeVar("Key")
 
 
-def markdown(headings: list[str], rows: list[list[str]]) -> str:
-    """A Markdown table, first column left, the others right."""
+def markdown(headings: list[str], rows: list[list[str]], *, prose: Collection[int] = ()) -> str:
+    """A Markdown table; the first column and those of `prose` left, the others right."""
     headings = [heading.replace("\n", " ") for heading in headings]
-    rule = ["---"] + ["---:"] * (len(headings) - 1)
+    left = {0, *prose}
+    rule = ["---" if column in left else "---:" for column in range(len(headings))]
     return "\n".join("| " + " | ".join(row) + " |" for row in [headings, rule, *rows])
 
 
 def logarithmic(axes: Axes, which: str = "x") -> None:
     """A logarithmic axis ("x" or "y") with plain numbers on it: matplotlib's own are TeX, which
-    lab.report turned off, as a $ is one."""
+    show/report.py turned off, as a $ is one."""
     getattr(axes, f"set_{which}scale")("log")
     axis = axes.xaxis if which == "x" else axes.yaxis
     axis.set_major_formatter(StrMethodFormatter("{x:g}"))

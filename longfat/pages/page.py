@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """From results to pages: HTML in one file, and Markdown with pictures beside it.
 
-Both say the same of a figure (Section); templates in data/ say how it looks.
+Both say the same of a figure (Section); templates/ says how it looks.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import jinja2
 from matplotlib import pyplot
 from matplotlib.figure import Figure as Picture
 
-from longfat.pages import catalogue, work
-from longfat.pages import data as figures
+from longfat.pages import catalogue, data, work
 from longfat.pages.catalogue import PEERS, Figure
 from longfat.pages.data import DOCS
 from longfat.pages.shown import Shown, Table
@@ -69,8 +68,8 @@ class Section:
 
     @property
     def older(self) -> str:
-        """The versions that its older runs are of, the kernel's own in its place among them; none
-        if all are current."""
+        """The version or versions that its older runs are of, the kernel's own in its place among
+        them; nothing if all are current."""
         return _merge([self.state, self.peer_state]).versions
 
     @property
@@ -291,7 +290,7 @@ def html(found: list[Section], how: work.Profile) -> str:
 def table(one: Table) -> str:
     """A table as Markdown has it."""
     rows = [[cell.replace("|", "\\|") for cell in row] for row in one.rows]
-    text = figures.markdown(one.headings, rows)
+    text = data.markdown(one.headings, rows)
     return f"{text}\n\n{one.caption}" if one.caption else text
 
 

@@ -136,7 +136,7 @@ class Shown:
     peers: dict[str, list[str]] = field(default_factory=dict)  # congestion control -> cells
 
 
-# The runs of a scenario file that are there and current, by its name.
+# The runs of a scenario file that are there, current or older, by its name.
 Runs = Callable[[str], list[Json]]
 
 

@@ -50,8 +50,9 @@ class State:
 
     @property
     def versions(self) -> str:
-        """Those that the older runs are of."""
-        return ", ".join(sorted(set(self.older.values())))
+        """Those that the older runs are of, as "version a" or "versions a, b"; nothing of none."""
+        found = sorted(set(self.older.values()))
+        return f"version{'s' if len(found) > 1 else ''} {', '.join(found)}" if found else ""
 
     def text(self) -> str:
         """How many runs there are, and what is wrong with the others."""
@@ -62,8 +63,7 @@ class State:
         if self.missing:
             parts.append(f"{len(self.missing)} missing")
         if self.older:
-            versions = f"version{'s' if ',' in self.versions else ''} {self.versions}"
-            parts.append(f"{len(self.older)} older, of {versions}")
+            parts.append(f"{len(self.older)} older, of {self.versions}")
         return "; ".join(parts)
 
 

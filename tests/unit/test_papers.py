@@ -453,7 +453,7 @@ def test_state() -> None:
     other = one.model_copy(update={"duration": 61.0})
     found = work.state([line], [(other, seed)], on)
     assert found.older == {"crosscheck-reno-s1": "unknown"} and found.complete
-    assert work.state([older(line)], [(one, seed)], on).versions == "v1"
+    assert work.state([older(line)], [(one, seed)], on).versions == "version v1"
     assert work.current([line], [(one, seed)], on) == [line]
     assert work.current([line | {"failed": "why"}, older(line)], [(one, seed)], on) == []
     assert work.there([older(line), line | {"failed": "why"}], [(one, seed)]) == [older(line)]
@@ -495,7 +495,7 @@ def test_what_is_older_is_shown_and_not_counted(
         patch.setattr(work, "read", lambda at, file: lines if file == name else read(at, file))
         found = page.section(figure, how)
     assert (found.verdict, found.numbers) == (before.verdict, before.numbers)
-    assert found.older == "v1.2" and found.pictures and found.holds == before.holds
+    assert found.older == "version v1.2" and found.pictures and found.holds == before.holds
     verdict, holds = before.verdict, before.holds
     text = page.html([found], how)
     assert text.count("v1.2") >= 3 and f"1 {verdict}" not in text
@@ -1121,7 +1121,7 @@ def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> No
     """`scripts/longfat python -m longfat.pages pages` renews it."""
     made = page.markdown(committed, work.profile(work.COMMITTED))
     for path, text in made.items():
-        assert path.read_text() == text, f"{path} is not what `papers pages` makes"
+        assert path.read_text() == text, f"{path} is not what `longfat.pages pages` makes"
     pictures = {path.name for path in (ROOT / "docs/img").glob("report-*.svg")}
     # TeX on an axis is not read: figures.logarithmic.
     assert not [name for name in pictures if "$" in (ROOT / "docs/img" / name).read_text()]

@@ -61,17 +61,20 @@ def _modes(runs: Runs, rule: str) -> tuple[Shown, Json]:
         def mode(key: str, scale: float, unit: str = "", of: list[Json] = of) -> Value:
             return over(of, lambda run: scale * run["observed"]["modes"][key], unit=unit, digits=1)
 
+        def end(
+            least_or_most: Callable[[list[float]], float],
+            key: str,
+            unit: str = "",
+            of: list[Json] = of,
+        ) -> Value:
+            return extreme(least_or_most, of, lambda run: run["observed"]["modes"][key], unit=unit)
+
         shown.values[f"{HSTCP_BELOW}{which}"] = mode("hstcp_below", 100, "% of time")
         shown.values[f"{RENO_ABOVE}{which}"] = mode("reno_above", 100, "% of time")
         shown.values[f"switches in an epoch{which}"] = mode("switches_mean", 1)
-        for called, least_or_most, key, unit in (
-            ("switches in an epoch, most", max, "switches_max", ""),
-            ("time above, least", min, "above_s", "s"),
-            ("time below, least", min, "below_s", "s"),
-        ):
-            shown.values[f"{called}{which}"] = extreme(
-                least_or_most, of, lambda run, key=key: run["observed"]["modes"][key], unit=unit
-            )
+        shown.values[f"switches in an epoch, most{which}"] = end(max, "switches_max")
+        shown.values[f"time above, least{which}"] = end(min, "above_s", "s")
+        shown.values[f"time below, least{which}"] = end(min, "below_s", "s")
         shown.values[f"utilisation{which}"] = over(of, utilisation, unit="%")
     return shown, run
 

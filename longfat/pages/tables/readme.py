@@ -37,7 +37,7 @@ def headline() -> str:
     stated = count[Verdict.DIFFERENT]
     others = [f"{n} {verdict}" for verdict, n in count.items() if verdict not in GOOD]
     if older := len(said) - count.total():
-        others.append(f"{older} measured with an older version and not again since")
+        others.append(f"{older} not counted: their runs are of an older version")
     return (
         f"**{stated + count[Verdict.REPRODUCED]} of {len(papers)} figures and tables of the papers "
         f"are reproduced**, {stated} of them with a stated difference. "

@@ -42,7 +42,7 @@ def table() -> str:
             ]
         )
     headings = ["suite", "what it is for", "lane", "cores", "results", "time", "processor time"]
-    return markdown(headings, rows)
+    return markdown(headings, rows, prose=(1, 2))
 
 
 def whole() -> str:
@@ -62,7 +62,7 @@ def whole() -> str:
                 f"{one['cores']} cores, {cache}" if one else "",
             ]
         )
-    return markdown(["command", "time", "where"], rows)
+    return markdown(["command", "time", "where"], rows, prose=(2,))
 
 
 PARTS = {"docs/testing.md": {"suites": table, "whole": whole}}
