@@ -193,12 +193,14 @@ def is_made(path: Path, one: Scenario, seed: int) -> bool:
 
 
 def tree_version() -> str:
-    """What the tree is called that runs are made with."""
-    command = ["git", "-C", str(ROOT), "describe", "--always", "--dirty=+"]
+    """What the tree is called that runs are made with; with a + if it is changed, other than in
+    what is written of them."""
+    git = ["git", "-C", str(ROOT)]
     try:
-        said = process.call(command)
+        said = process.call([*git, "describe", "--always"])
         if said.returncode == 0:
-            return str(said.stdout).strip()
+            changed = process.call([*git, "diff", "--quiet", "HEAD", "--", ".", ":!docs"])
+            return str(said.stdout).strip() + ("+" if changed.returncode else "")
     except OSError:
         pass
     log = ROOT / "debian/changelog"

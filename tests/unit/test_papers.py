@@ -640,6 +640,24 @@ def test_plan_makes_what_is_older_again(alone: work.Profile) -> None:
     assert work._line(path, "crosscheck", one, seed) is not None
 
 
+def test_the_version_of_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of git, changed or not; of the package where there is no git."""
+    monkeypatch.setattr(work, "ROOT", tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    for name in ("debian/changelog", "docs/page.md", "tcp_foo.c"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("longfat (1.2) unstable\n")
+    assert work.tree_version() == "1.2"
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"], ["tag", "-am", "a", "v3"]):
+        subprocess.run([*git, *words], check=True)
+    assert work.tree_version() == "v3"
+    (tmp_path / "docs/page.md").write_text("other\n")
+    assert work.tree_version() == "v3"
+    (tmp_path / "tcp_foo.c").write_text("other\n")
+    assert work.tree_version() == "v3+"
+
+
 def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of what docs/results has; on each backend what is older of that."""
     figures = catalogue.choose(["crosscheck"])
