@@ -30,37 +30,34 @@ Run = tuple[str, Scenario, int, Json]  # paper, scenario, seed, its line
 CORES = len(os.sched_getaffinity(0))
 
 
-def cheapest(count: int) -> list[Run]:
-    """Committed runs with a module of ours that are current: the cheapest of each of so many
-    papers."""
+def cheapest(count: int, on: Platform) -> list[Run]:
+    """Committed runs with a module of ours that were made on this platform: the cheapest of each
+    of so many modules."""
     how = work.profile(work.COMMITTED)
     found: dict[str, tuple[float, Run]] = {}
     for figure in catalogue.load().figure:
         for file, runs in work.expected(figure, how, peers=False).items():
-            lines = {
+            there = {
                 (line["scenario"]["name"], line["seed"]): line
-                for line in work.current(work.read(how.results, file), runs, work.published())
-                if line["identity"]["modules"]
+                for line in work.current(work.read(how.results, file), runs, on)
+                if line["backend"] == "uml"
             }
             for one, seed in runs:
-                price = cost.estimate(one, file)
-                if (one.name, seed) in lines and (
-                    figure.paper not in found or price < found[figure.paper][0]
-                ):
-                    line = lines[one.name, seed]
-                    found[figure.paper] = price, (figure.paper, one, seed, line)
+                if (one.name, seed) not in there:
+                    continue
+                line, price = there[one.name, seed], cost.estimate(one, file)
+                for module in line["identity"]["modules"]:
+                    if module not in found or price < found[module][0]:
+                        found[module] = price, (figure.paper, one, seed, line)
     return [run for _, run in sorted(found.values(), key=lambda entry: entry[0])[:count]]
 
 
 def test_committed_results_come_out_again(uml: Uml, tmp_path: Path) -> None:
     """Every number of the summary, and what is observed."""
-    chosen = cheapest(3)
+    chosen = cheapest(3, Platform.here())
     if len(chosen) < 3:
-        pytest.skip("docs/results has current runs of fewer than three papers")
-    assert len({name for *_, line in chosen for name in line["identity"]["modules"]}) == 3
-    here = Platform.here()
-    if other := [one.name for _, one, seed, line in chosen if not here.knows(line, one, seed)]:
-        pytest.skip(f"measured on another platform than is here: {', '.join(other)}")
+        made = ", ".join(Platform.published().kernels)
+        pytest.skip(f"docs/results (Linux {made}) has runs of fewer than three modules made here")
     jobs = [
         runner.Job(one, seed, tmp_path / f"{work.run_name(one, seed)}.json")
         for _, one, seed, _ in chosen
