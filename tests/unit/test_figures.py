@@ -21,7 +21,7 @@ from longfat.pages.observe import composite, cwhstcp, ghstcp, sabul
 from longfat.pages.tables import composite as composite_tables
 from longfat.pages.tables import ghstcp as ghstcp_tables
 from longfat.pages.tables import sabul as sabul_tables
-from longfat.run import identity, scenario
+from longfat.run import identity, result, scenario
 from longfat.run.identity import Made, Platform
 
 Json = dict[str, Any]
@@ -54,7 +54,7 @@ def run(
         "events": events or [],
     }
     return {
-        "longfat": identity.SCHEMA,
+        "longfat": result.FORMAT,
         "scenario": {
             "name": name,
             "duration": n / 10,
