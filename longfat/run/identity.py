@@ -245,11 +245,11 @@ class Platform:
                 for name, one in self.modules.items()
                 if name in loaded(scenario)
             },
-            **({"kernel": self.kernels[0]} if exact else {}),
+            **({"kernel": self.kernels[0]} | self._traffic(scenario) if exact else {}),
         }
 
-    def _iperf3(self, scenario: Scenario) -> str:
-        return self.iperf3 if scenario.traffic == "iperf3" else ""
+    def _traffic(self, scenario: Scenario) -> Json:
+        return {"iperf3": self.iperf3} if scenario.traffic == "iperf3" else {}
 
     def knows(self, result: Json, scenario: Scenario, seed: int) -> bool:
         """Whether a result is current: it is of this run, made on this."""
@@ -265,15 +265,15 @@ class Platform:
             and sorted(found["modules"]) == loaded(scenario)
             and all(what in of(self.modules.get(name)) for name, what in found["modules"].items())
             and (not exact or found["kernel"] in self.kernels)
-            and (not exact or found.get("iperf3", "") == self._iperf3(scenario))
+            and (not exact or found.items() >= self._traffic(scenario).items())
             and found["plan"] == plan_digest(scenario, seed, seeded=exact)
         )
 
 
 def whole(parts: Json, kernel: str, **others: str) -> Json:
-    """An identity with the kernel and `others` (iperf3), as the run says unless that is known
-    better, and its id."""
-    found = {"kernel": kernel} | others | parts
+    """An identity with the kernel, as the run says unless that is known better, with what else
+    (`others`: iperf3) the run says, and its id."""
+    found = {"kernel": kernel} | parts | others
     return found | {"id": cache.digest(json.dumps(found, sort_keys=True))}
 
 
