@@ -8,10 +8,11 @@ import shutil
 from collections.abc import Iterable
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from longfat.build.objects import bare
 from longfat.core import cache as user_cache
-from longfat.core import data
+from longfat.core import data, process
 from longfat.core.errors import LabError
 
 ROOT = data.root()
@@ -137,10 +138,27 @@ def bare_digest(module: str) -> str:
     return user_cache.digest(*texts)
 
 
-def source_hashes(used: Iterable[str]) -> dict[str, str]:
-    """Hashes of the sources of those congestion controls `used` that are ours, by name: what a
-    measurement that is no run says that it is of."""
-    return {
-        name: user_cache.digest(*_all_of(owners()[name]))
-        for name in sorted(set(used) & set(owners()))
-    }
+def bare_digests() -> dict[str, str]:
+    """Congestion control of ours -> its module's bare_digest."""
+    return {name: bare_digest(module) for name, module in sorted(owners().items())}
+
+
+def tree_version() -> str:
+    """What the tree is called that runs are made with; with a + if it is changed, other than in
+    what is written of them."""
+    git = ["git", "-C", str(ROOT)]
+    try:
+        said = process.call([*git, "describe", "--always"])
+        if said.returncode == 0:
+            changed = process.call([*git, "diff", "--quiet", "HEAD", "--", ".", ":!docs"])
+            return str(said.stdout).strip() + ("+" if changed.returncode else "")
+    except OSError:
+        pass
+    log = ROOT / "debian/changelog"
+    found = re.search(r"\((.*?)\)", log.read_text()) if log.exists() else None
+    return found[1] if found else "unknown"
+
+
+def stamp() -> dict[str, Any]:
+    """What a measurement that is no run says that it is of."""
+    return {"version": tree_version(), "modules": bare_digests()}

@@ -158,7 +158,7 @@ def processor() -> str:
 def measure(rounds: int, say: Callable[[str], None]) -> Json:
     """All of it, as docs/results/ack-cost.json has it; without instructions where no emulator
     runs, which is said."""
-    sources = modules.source_hashes(modules.owners())
+    stamp = modules.stamp()
     rate = ticks_per_second()
     times, virtual = in_time(rounds)
     counts: list[Batch] = []
@@ -174,7 +174,7 @@ def measure(rounds: int, say: Callable[[str], None]) -> Json:
         "kernel": {"ns": virtual, "instructions": stock},
         "alike": alike(counts),
         "control": sorted({one.called for one in times if one.control} - {CORE}),
-        "modules": sources,
+        **stamp,
         "ns": per_ack(times, 1e9 / rate),
         "instructions": {
             cc: {kind: values[1] for kind, values in cells.items()}

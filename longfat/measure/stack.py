@@ -154,12 +154,12 @@ def measure(
         traffic = [flow.count * flow.parallel for flow in one.flow] + [1] * len(one.udp + one.short)
         if traffic != [1]:
             raise LabError(f"{one.name}: all that is sent must be one flow's, whose cost it is")
-    sources = modules.source_hashes(modules.owners())
+    stamp = modules.stamp()
     return {
         "processor": cost.processor(),
         "kernel": suite.kernel(Vm.suite),
         "accelerator": "kvm" if vm.kvm_works(suite.image(Vm.suite)) else "tcg",
-        "modules": sources,
+        **stamp,
         "paths": {kind: describe(cases[kind]) for kind in KINDS},
         **{
             kind: _guest(cases[kind], turns, say, counted=kind == "counted")

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
-from longfat.build.modules import ROOT, owners, source_hashes
+from longfat.build.modules import ROOT, bare_digests
 from longfat.run.identity import Platform
 from longfat.run.result import Json
 from longfat.run.scenario import load, payload
@@ -42,7 +42,7 @@ def logarithmic(axes: Axes, which: str = "x") -> None:
     axis.set_minor_formatter(NullFormatter())
 
 
-READ: set[str] = set()  # the names that kept() was asked for, for one page
+READ: set[str] = set()  # the names that kept() and measured() were asked for, for one page
 
 
 def kept(name: str) -> list[Json]:
@@ -52,31 +52,59 @@ def kept(name: str) -> list[Json]:
     return found
 
 
-def _older(name: str) -> set[str]:
-    """The versions of what in docs/results/NAME.json is not current."""
+def measured(name: str) -> Json:
+    """docs/results/NAME.json, a measurement that is no run."""
+    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
+    READ.add(name)
+    return found
+
+
+def older_modules(found: Json) -> set[str]:
+    """Our algorithms whose modules are not what they were in this measurement."""
+    now = bare_digests()
+    return {cc for cc, of in found["modules"].items() if now.get(cc) != of}
+
+
+def _is_older(name: str) -> Callable[[Json], bool]:
+    """Whether a line of docs/results/NAME.json, or a measurement, is not current."""
     path = ROOT / f"tests/scenarios/{name}.toml"
     runs = {one.name: one for one in load(path)} if path.exists() else {}
-    now, on = source_hashes(owners()), Platform.published()
+    now, on = bare_digests(), Platform.published()
 
-    def is_current(line: Json) -> bool:
-        if "source" in line:  # a measurement that is no run
-            return bool(line["source"] == now.get(line["cc"]))
+    def is_older(line: Json) -> bool:
+        if "modules" in line:  # of several
+            return bool(older_modules(line))
+        if "source" in line:  # of one, or of the kernel's own
+            return bool(line["source"] != now.get(line["cc"]))
         one = runs.get(line["scenario"]["name"])
-        return one is not None and on.knows(line, one, line["seed"])
+        return one is None or not on.knows(line, one, line["seed"])
 
-    return {line.get("version", "unknown") for line in kept(name) if not is_current(line)}
+    return is_older
 
 
-def sources() -> str:
+def marked(name: str) -> list[Json]:
+    """kept(), and of each whether it is `older`."""
+    is_older = _is_older(name)
+    return [line | {"older": is_older(line)} for line in kept(name)]
+
+
+def versions(name: str) -> set[str]:
+    """Those of what in docs/results/NAME.json is not current."""
+    found: list[Json] | Json = json.loads((RESULTS / f"{name}.json").read_text())
+    lines, is_older = found if isinstance(found, list) else [found], _is_older(name)
+    return {line.get("version", "unknown") for line in lines if is_older(line)}
+
+
+def older() -> str:
     """The part of a page that says which of the results that the parts before it have read are of
     older versions."""
-    found = {name: ", ".join(sorted(_older(name))) for name in sorted(READ)}
-    older = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
-    if not older:
+    found = {name: ", ".join(sorted(versions(name))) for name in sorted(READ)}
+    those = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
+    if not those:
         return "All results of this page are current."
     means = "[report.md](report.md#when-is-a-result-current)"
-    others = " All others are current." if len(older) < len(found) else ""
-    return f"Of older versions ({means}), some or all of the runs: {', '.join(older)}.{others}"
+    others = " All others are current." if len(those) < len(found) else ""
+    return f"Of older versions ({means}), in whole or in part: {', '.join(those)}.{others}"
 
 
 def interval(values: list[float]) -> tuple[float, float]:

@@ -20,7 +20,7 @@ from longfat.pages import catalogue, data, work
 from longfat.pages.catalogue import PEERS, Figure
 from longfat.pages.data import DOCS
 from longfat.pages.shown import Shown, Table
-from longfat.pages.verdict import Judged, State, Verdict, decide, judge
+from longfat.pages.verdict import Judged, State, Verdict, decide, judge, versions
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 from longfat.show import report  # noqa: F401 - it sets matplotlib up, for repeatable files
@@ -43,6 +43,7 @@ class Section:
     pictures: list[tuple[str, str]] = field(default_factory=list)  # (what it shows, SVG)
     state: State = field(default_factory=State)
     peer_state: State = field(default_factory=State)
+    measured: set[str] = field(default_factory=set)  # older versions of what is not of runs
     peer_seeds: str = ""  # how many of how many, if they are not all
     seeds: tuple[int, int] = (1, 1)  # from and to, of its runs
     interval: bool = False  # numbers are means over them
@@ -69,8 +70,9 @@ class Section:
     @property
     def older(self) -> str:
         """The version or versions that its older runs are of, the kernel's own in its place among
-        them; nothing if all are current."""
-        return _merge([self.state, self.peer_state]).versions
+        them, or its measurement; nothing if all are current."""
+        runs = _merge([self.state, self.peer_state])
+        return versions({*runs.older.values(), *self.measured})
 
     @property
     def holds(self) -> str:
@@ -198,8 +200,12 @@ def section(figure: Figure, how: work.Profile) -> Section:
                 seeds += [sum(o.name == one.name for o, _ in runs) for one, _ in runs]
             for file in files:
                 found = work.read(how.results, file)
-                states[peers].append(work.state(found, runs, on))
-                lines[file] = work.there(found, runs)
+                became = work.state(found, runs, on)
+                states[peers].append(became)
+                lines[file] = [
+                    line | {"older": work.run_of(line) in became.older}
+                    for line in work.there(found, runs)
+                ]
             if peers and how.fewer_seeds:
                 missing = set(states[True][-1].missing)
                 fewer = _fewer_seeds(states[True][-1], runs) or fewer
@@ -219,6 +225,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
     try:
         module = import_module(f"longfat.pages.figures.{figure.paper}")
         shown = getattr(module, figure.draw)(lambda name: lines.get(name, []))
+        out.measured = data.versions(figure.measured) if figure.measured else set()
         out.judged = [
             judge(criterion, shown.values, part=how.figures is not None)
             for criterion in figure.criterion

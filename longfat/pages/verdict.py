@@ -27,6 +27,11 @@ class Verdict(StrEnum):
     WHOLE = "needs its whole runs"  # of a figure that a first look leaves out
 
 
+def versions(of: set[str]) -> str:
+    """As "version a" or "versions a, b"; nothing of none."""
+    return f"version{'s' if len(of) > 1 else ''} {', '.join(sorted(of))}" if of else ""
+
+
 @dataclass
 class State:
     """The runs of some scenario files: how many there are to be, and what became of them."""
@@ -50,9 +55,8 @@ class State:
 
     @property
     def versions(self) -> str:
-        """Those that the older runs are of, as "version a" or "versions a, b"; nothing of none."""
-        found = sorted(set(self.older.values()))
-        return f"version{'s' if len(found) > 1 else ''} {', '.join(found)}" if found else ""
+        """Those that the older runs are of, in words."""
+        return versions(set(self.older.values()))
 
     def text(self) -> str:
         """How many runs there are, and what is wrong with the others."""

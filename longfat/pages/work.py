@@ -9,7 +9,6 @@ what the module of the page observes in them; a run that failed is a line in it 
 from __future__ import annotations
 
 import json
-import re
 import resource
 import shutil
 import sys
@@ -25,7 +24,7 @@ from typing import Any
 from rich.console import Console
 
 from longfat.build import kernel
-from longfat.build.modules import ROOT
+from longfat.build.modules import ROOT, tree_version
 from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.pages import cost
@@ -139,6 +138,12 @@ def wanted(figures: list[Figure], how: Profile) -> dict[str, list[tuple[Scenario
     return found
 
 
+def run_of(line: Json) -> str:
+    """The name of the run that a line is of."""
+    name, seed = _key(line)
+    return f"{name}-s{seed}"
+
+
 def run_name(one: Scenario, seed: int) -> str:
     """What the files of a run are called."""
     return f"{one.name}-s{seed}"
@@ -190,22 +195,6 @@ def is_made(path: Path, one: Scenario, seed: int) -> bool:
         return here().knows(result.read(path), one, seed)
     except (LabError, LookupError, TypeError):
         return False
-
-
-def tree_version() -> str:
-    """What the tree is called that runs are made with; with a + if it is changed, other than in
-    what is written of them."""
-    git = ["git", "-C", str(ROOT)]
-    try:
-        said = process.call([*git, "describe", "--always"])
-        if said.returncode == 0:
-            changed = process.call([*git, "diff", "--quiet", "HEAD", "--", ".", ":!docs"])
-            return str(said.stdout).strip() + ("+" if changed.returncode else "")
-    except OSError:
-        pass
-    log = ROOT / "debian/changelog"
-    found = re.search(r"\((.*?)\)", log.read_text()) if log.exists() else None
-    return found[1] if found else "unknown"
 
 
 # --- one run

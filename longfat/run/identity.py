@@ -8,6 +8,7 @@ plan        what `fill` writes into a run's directory, the seed, the memory of a
 programs    what carries the plan out
 kernel      on uml its version and its configuration; else what it calls itself
 modules     module of ours that the run loads -> what that was
+iperf3      its version, if it is the traffic
 id          one hash of all of these
 
 A title, which seeds there are besides, and a key whose value leaves the files as they were are in
@@ -17,8 +18,11 @@ On uml a program and a module are known by what they compile to, so that a comme
 Other backends compile on their own systems.  There both are known by their sources without the
 comments.
 
-A result is stale if a Platform does not know one of these parts, and for no other reason.  A
-Platform is this machine's (`here`), or that of the published results (`published`), which a small
+A result is older if a Platform does not know one of these parts, and for no other reason.  Of the
+kernel and of iperf3 that is asked on uml alone: another backend takes what its system has, and a
+result of it only names them.
+
+A Platform is this machine's (`here`), or that of the published results (`published`), which a small
 file describes so that no kernel and no compiler is needed to say which of them are current.
 """
 
@@ -34,6 +38,7 @@ from longfat.build import kernel, modules, objects, tools
 from longfat.build.modules import ROOT
 from longfat.core import cache
 from longfat.core.errors import LabError
+from longfat.run import iperf3
 from longfat.run.plan import Plan, make
 from longfat.run.scenario import Scenario
 
@@ -41,8 +46,8 @@ Json = dict[str, Any]
 
 PUBLISHED = ROOT / "docs/results/platform.json"
 RENEW = "scripts/longfat python -m longfat.pages platform"
-# Raised when a result is computed otherwise from the same samples.
-SCHEMA = 1
+# Raised when result.py computes a result otherwise from the same samples: all are older then.
+COMPUTATION = 1
 UML = "uml"  # the backend of which results repeat to the byte
 
 
@@ -95,7 +100,7 @@ def plan_digest(scenario: Scenario, seed: int, *, seeded: bool) -> str:
     plan = make(scenario, seed, prefix="lf", seeded=seeded)
     # With what `result.make` reads the samples.
     reading = (
-        SCHEMA,
+        COMPUTATION,
         *(scenario.duration, scenario.warmup, scenario.sample, scenario.queue_sample),
         *(scenario.link.rate, round(scenario.capacity)),
         [(flow.cc, flow.rtt) for flow in scenario.flow],
@@ -119,8 +124,7 @@ class Made:
     objects: tuple[str, ...] = ()
 
 
-# What a run is carried out by.
-_C = ("lfgen.c", "getrandom.c")
+# What carries a run out, besides tools.DECIDING.
 _SHELL = ("run.sh", "init.sh")
 
 
@@ -133,7 +137,7 @@ def _bare(name: str) -> str:
 
 
 def _programs_source() -> str:
-    texts = [_bare(name) for name in _C]
+    texts = [_bare(f"{Path(name).stem}.c") for name in tools.DECIDING]
     return cache.digest(*texts, *_scripts(), *kernel.BOOT)
 
 
@@ -154,6 +158,7 @@ class Platform:
     programs: Made
     modules: Mapping[str, Made]
     kernels: tuple[str, ...] = field(default=())  # of uml: "version configuration"
+    iperf3: str = ""  # of uml: its version, if it is installed
 
     @classmethod
     def of_sources(cls) -> Self:
@@ -169,12 +174,13 @@ class Platform:
         compiled = objects.read_digests(kernel.build_modules(what))
         programs = objects.read_digests(tools.programs())
         carried_out = cache.digest(
-            *(programs[Path(name).stem] for name in _C), *_scripts(), *kernel.BOOT
+            *(programs[Path(name).stem] for name in tools.DECIDING), *_scripts(), *kernel.BOOT
         )
         return cls(
             Made(sources.programs.source, (carried_out,)),
             {name: Made(one.source, (compiled[name],)) for name, one in sources.modules.items()},
             (_kernel_of(built, what),),
+            iperf3.installed(),
         )
 
     @classmethod
@@ -187,9 +193,8 @@ class Platform:
                 Made(one["source"], tuple(one["objects"]))
                 for one in (data["programs"], *data["modules"].values())
             )
-            return cls(
-                programs, dict(zip(data["modules"], of, strict=True)), tuple(data["kernels"])
-            )
+            names = dict(zip(data["modules"], of, strict=True))
+            return cls(programs, names, tuple(data["kernels"]), data["iperf3"])
         except (OSError, ValueError, LookupError, TypeError) as error:
             raise LabError(
                 f"{path}: does not say what the published results are of ({error!r}): {RENEW}"
@@ -203,6 +208,7 @@ class Platform:
 
         data = {
             "kernels": list(self.kernels),
+            "iperf3": self.iperf3,
             "programs": entry(self.programs),
             "modules": {name: entry(one) for name, one in sorted(self.modules.items())},
         }
@@ -224,11 +230,12 @@ class Platform:
             beside(self.programs, now.programs),
             {name: beside(self.modules.get(name), one) for name, one in now.modules.items()},
             tuple(sorted(kernels | set(now.kernels), key=_by_version)),
+            now.iperf3 or self.iperf3,
         )
 
     def identity(self, scenario: Scenario, seed: int, backend: str) -> Json:
-        """That of a run made here, on `backend`: `whole` adds the kernel, where only the run says
-        what it was, and the id."""
+        """That of a run made here, on `backend`: `whole` adds what only the run says, and the
+        id."""
         exact = backend == UML
         return {
             "plan": plan_digest(scenario, seed, seeded=exact),
@@ -238,8 +245,11 @@ class Platform:
                 for name, one in self.modules.items()
                 if name in loaded(scenario)
             },
-            **({"kernel": self.kernels[0]} if exact else {}),
+            **({"kernel": self.kernels[0]} | self._traffic(scenario) if exact else {}),
         }
+
+    def _traffic(self, scenario: Scenario) -> Json:
+        return {"iperf3": self.iperf3} if scenario.traffic == "iperf3" else {}
 
     def knows(self, result: Json, scenario: Scenario, seed: int) -> bool:
         """Whether a result is current: it is of this run, made on this."""
@@ -255,13 +265,15 @@ class Platform:
             and sorted(found["modules"]) == loaded(scenario)
             and all(what in of(self.modules.get(name)) for name, what in found["modules"].items())
             and (not exact or found["kernel"] in self.kernels)
+            and (not exact or found.items() >= self._traffic(scenario).items())
             and found["plan"] == plan_digest(scenario, seed, seeded=exact)
         )
 
 
-def whole(parts: Json, kernel: str) -> Json:
-    """An identity with the kernel, as the run says unless that is known better, and its id."""
-    found = {"kernel": kernel} | parts
+def whole(parts: Json, kernel: str, **others: str) -> Json:
+    """An identity with the kernel, as the run says unless that is known better, with what else
+    (`others`: iperf3) the run says, and its id."""
+    found = {"kernel": kernel} | parts | others
     return found | {"id": cache.digest(json.dumps(found, sort_keys=True))}
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from longfat.core import process
 from longfat.core.errors import LabError
 
 UNSET = 2**31 - 1  # ssthresh, which iperf3 does not tell
@@ -25,6 +26,15 @@ class Connection:
     start: float  # seconds
     seconds: int
     interval: float  # seconds from sample to sample
+
+
+def installed() -> str:
+    """The version of this system's own, as its JSON has it; none if there is none."""
+    try:
+        said = process.call(["iperf3", "--version"])
+    except OSError:
+        return ""
+    return " ".join(said.stdout.split()[:2])
 
 
 def script(receiver: str, connections: list[Connection], *, text: bool = False) -> str:

@@ -27,7 +27,7 @@ from typing import Any
 
 from longfat.core.errors import LabError, cannot_write
 from longfat.run import identity, iperf3
-from longfat.run.identity import SCHEMA, Platform
+from longfat.run.identity import Platform
 from longfat.run.plan import ETHERNET, FIRST_PORT, Plan
 from longfat.run.scenario import Scenario
 
@@ -40,6 +40,9 @@ SPLAT = re.compile(
 )
 
 Json = dict[str, Any]
+
+# Raised when what reads result files cannot read the older ones any more.
+FORMAT = 1
 
 
 def percentile(values: list[float], percent: float) -> float | None:
@@ -271,7 +274,7 @@ def make(
             }
         )
     out: Json = {
-        "longfat": SCHEMA,
+        "longfat": FORMAT,
         "scenario": json.loads(scenario.model_dump_json()),
         "seed": seed,
         "backend": backend,
@@ -298,12 +301,13 @@ def make(
         },
         "log": log,
     }
-    if parts:
-        out["identity"] = identity.whole(parts, out["kernel"])
     if (run / "accelerator").exists():  # of a virtual machine
         out["accelerator"] = (run / "accelerator").read_text()
     if programs:
         out["iperf3"] = next(iter(programs.values())).version
+    if parts:
+        others = {"iperf3": out["iperf3"]} if programs else {}
+        out["identity"] = identity.whole(parts, out["kernel"], **others)
     if raw["l"]:
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),
@@ -344,8 +348,8 @@ def _checked(data: Any, path: Path) -> Json:
         what = "a list, which `table` reads if it is one of summaries"
         what = what if isinstance(data, list) else "something else, see docs/lab.md"
         raise LabError(f"{path}: is not a result file but {what}")
-    if data["longfat"] != SCHEMA:
-        raise LabError(f"{path}: is not a result file of schema {SCHEMA}: run the scenario again")
+    if data["longfat"] != FORMAT:
+        raise LabError(f"{path}: is not a result file of format {FORMAT}: run the scenario again")
     return data
 
 

@@ -28,7 +28,7 @@ def keep(
 ) -> tuple[Counter[str], list[int]]:
     """As chaos.many, with so many jobs at once (0: as many as the cores have room for).  What
     it counted is said at the end and written to `out`."""
-    begun = time.monotonic()
+    begun, stamp = time.monotonic(), modules.stamp()
     total, failed = chaos.many(
         mix,
         where,
@@ -49,7 +49,7 @@ def keep(
         "first": first,
         "wall_s": round(time.monotonic() - begun),
         "failed": failed,
-        "sources": modules.source_hashes(modules.owners()),
+        **stamp,
         "total": total,
     }
     out.mkdir(parents=True, exist_ok=True)

@@ -95,7 +95,7 @@ def share(uml: Uml, run: Path, cc: str, rate: str, way: str, seed: int) -> float
 def main() -> None:
     uml = Uml()
     uml.prepare(print)
-    sources = modules.source_hashes(modules.owners())
+    stamp = modules.stamp()
     found = []
     for cc, rate, way in [*((*case, "plain") for case in CASES), *OTHERS]:
         shares = []
@@ -103,7 +103,8 @@ def main() -> None:
             with runner.run_directory() as run:
                 shares.append(round(share(uml, run / "run", cc, rate, way, seed), 5))
         case = {"cc": cc, "rate": rate, "way": way, "connections": CASES[cc, rate]}
-        found.append({**case, "shares": shares, "source": sources.get(cc)})
+        source = {"source": stamp["modules"].get(cc), "version": stamp["version"]}
+        found.append({**case, "shares": shares, **source})
         print(found[-1])
     lines = ",\n".join(json.dumps(one, sort_keys=True) for one in found)
     KEPT.write_text(f"[\n{lines}\n]\n")

@@ -142,7 +142,7 @@ def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Json:
         }
         for cc, count in counts.items()
     }
-    monkeypatch.setattr(performance, "RESULTS", tmp_path)
+    monkeypatch.setattr("longfat.pages.data.RESULTS", tmp_path)
     cost.write(data, tmp_path / "ack-cost.json")
     return data
 

@@ -21,7 +21,7 @@ from longfat.pages.observe import composite, cwhstcp, ghstcp, sabul
 from longfat.pages.tables import composite as composite_tables
 from longfat.pages.tables import ghstcp as ghstcp_tables
 from longfat.pages.tables import sabul as sabul_tables
-from longfat.run import identity, scenario
+from longfat.run import identity, result, scenario
 from longfat.run.identity import Made, Platform
 
 Json = dict[str, Any]
@@ -54,7 +54,7 @@ def run(
         "events": events or [],
     }
     return {
-        "longfat": identity.SCHEMA,
+        "longfat": result.FORMAT,
         "scenario": {
             "name": name,
             "duration": n / 10,
@@ -508,25 +508,34 @@ def test_which_results_are_of_older_versions(docs: Path, tree: Path, toml: Toml)
         for seed in one.seeds
     ]
     (docs / "small.json").write_text(json.dumps(lines))
-    now = modules.source_hashes(["foo"])["foo"]
+    now = modules.bare_digests()["foo"]
     shares = [{"cc": "foo", "source": now}, {"cc": "reno", "source": None}]
     (docs / "share.json").write_text(json.dumps(shares))
+    cost = {"version": "v0", "modules": {"foo": now}}
+    (docs / "cost.json").write_text(json.dumps(cost))
 
     def said() -> str:
         figures.READ.clear()
         for name in ("small", "share"):
             figures.kept(name)
-        return figures.sources()
+        figures.measured("cost")
+        return figures.older()
 
     assert said() == "All results of this page are current."
     lines[1]["identity"]["modules"]["tcp_foo"] = "0"
     (docs / "small.json").write_text(json.dumps(lines))
     means = "Of older versions ([report.md](report.md#when-is-a-result-current))"
     small = "[small](results/small.json) (v2)"
-    assert said() == f"{means}, some or all of the runs: {small}. All others are current."
+    assert said() == f"{means}, in whole or in part: {small}. All others are current."
     (docs / "share.json").write_text(json.dumps([{"cc": "foo", "source": "0"}]))
     share = "[share](results/share.json) (unknown)"
-    assert said() == f"{means}, some or all of the runs: {share}, {small}."
+    others = " All others are current."
+    assert said() == f"{means}, in whole or in part: {share}, {small}.{others}"
+    assert [line["older"] for line in figures.marked("small")] == [False, True]
+    assert figures.older_modules(cost) == set()
+    (tree / "tcp_foo.c").write_text((tree / "tcp_foo.c").read_text() + "int more;\n")
+    assert figures.older_modules(cost) == {"foo"}
+    assert said().startswith(f"{means}, in whole or in part: [cost](results/cost.json) (v0), ")
 
 
 @pytest.mark.parametrize("mark", ["begin", "end"])

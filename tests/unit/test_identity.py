@@ -7,6 +7,7 @@ import json
 import subprocess
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -121,7 +122,7 @@ def committed() -> list[tuple[dict[str, Any], scenario.Scenario, int]]:
     return found
 
 
-def test_a_new_key_with_a_default_makes_nothing_stale(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_key_with_a_default_makes_nothing_older(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nor does it take long to say so of every committed run."""
     lines, on = committed(), Platform.published()
     assert len(lines) > 1000
@@ -152,10 +153,10 @@ def test_a_new_key_with_a_default_makes_nothing_stale(monkeypatch: pytest.Monkey
 # --- the platform
 
 
-ON = Platform(Made("p", ("P",)), {"tcp_foo": Made("f", ("F",))}, ("6.12.1 abc",))
+ON = Platform(Made("p", ("P",)), {"tcp_foo": Made("f", ("F",))}, ("6.12.1 abc",), "iperf 3.12")
 
 
-def test_what_makes_a_result_stale(one: One) -> None:
+def test_what_makes_a_result_older(one: One) -> None:
     run = one(cc='cc = "foo"'), 1
 
     def line(backend: str = "uml", **parts: Any) -> dict[str, Any]:
@@ -179,6 +180,30 @@ def test_what_makes_a_result_stale(one: One) -> None:
     assert not ON.knows(line() | {"backend": "vm"}, *run)
 
 
+def test_iperf3_is_part_of_its_own_runs(one: One) -> None:
+    """As the run says; on uml it is to be this system's."""
+    top = 'traffic = "iperf3"\nsample = "1s"'
+    run = one(cc='cc = "foo"', top=top), 1
+
+    def line(backend: str, **said: str) -> dict[str, Any]:
+        parts = identity.whole(ON.identity(*run, backend), "6.12.1", **said)
+        return {"backend": backend, "identity": parts}
+
+    assert ON.knows(line("uml", iperf3="iperf 3.12"), *run)
+    assert not ON.knows(line("uml", iperf3="iperf 3.18"), *run)
+    without = ON.identity(*run, "uml")
+    assert without.pop("iperf3") == "iperf 3.12"
+    assert not ON.knows({"backend": "uml", "identity": without}, *run)
+    assert ON.knows(line("vm", iperf3="iperf 3.18"), *run)
+    ids = {line("vm", iperf3=f"iperf {version}")["identity"]["id"] for version in (1, 2)}
+    assert len(ids) == 2
+    others = one(cc='cc = "foo"'), 1
+    assert "iperf3" not in ON.identity(*others, "uml")
+    assert replace(ON, iperf3="").knows(
+        {"backend": "uml", "identity": ON.identity(*others, "uml")}, *others
+    )
+
+
 def test_a_platform_is_renewed() -> None:
     """The same source compiled otherwise, and the next version of the kernel, come beside."""
     now = Platform(Made("p", ("Q",)), {"tcp_foo": Made("f2", ("F",))}, ("6.12.10 abc",))
@@ -186,10 +211,12 @@ def test_a_platform_is_renewed() -> None:
     assert found.programs == Made("p", ("P", "Q"))
     assert found.modules == {"tcp_foo": Made("f2", ("F",))}, "another comment"
     assert found.kernels == ("6.12.1 abc", "6.12.10 abc")
+    assert found.iperf3 == "iperf 3.12", "none is installed here"
+    assert ON.renewed(replace(now, iperf3="iperf 3.18")).iperf3 == "iperf 3.18"
     other = Platform(
         Made("q", ("R",)), {"tcp_foo": Made("g", ("G",)), "tcp_bar": Made("b")}, ("6.12.9 x",)
     )
-    assert found.renewed(other) == other
+    assert found.renewed(other) == replace(other, iperf3="iperf 3.12")
     assert found.renewed(now) == found
 
 

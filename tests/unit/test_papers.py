@@ -21,13 +21,14 @@ from typing import Any
 import pytest
 from matplotlib import pyplot
 
+from longfat.build import modules
 from longfat.build.modules import ROOT, algorithms
 from longfat.core.errors import LabError
 from longfat.pages import __main__ as main
-from longfat.pages import catalogue, cost, page, work
+from longfat.pages import catalogue, cost, data, page, work
 from longfat.pages.catalogue import PEERS, Criterion, Figure
 from longfat.pages.data import RESULTS, interval
-from longfat.pages.figures import ltcp
+from longfat.pages.figures import ltcp, use
 from longfat.pages.observe import crosscheck
 from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
@@ -642,20 +643,20 @@ def test_plan_makes_what_is_older_again(alone: work.Profile) -> None:
 
 def test_the_version_of_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of git, changed or not; of the package where there is no git."""
-    monkeypatch.setattr(work, "ROOT", tmp_path)
+    monkeypatch.setattr(modules, "ROOT", tmp_path)
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     for name in ("debian/changelog", "docs/page.md", "tcp_foo.c"):
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text("longfat (1.2) unstable\n")
-    assert work.tree_version() == "1.2"
+    assert modules.tree_version() == "1.2"
     git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "a"], ["tag", "-am", "a", "v3"]):
         subprocess.run([*git, *words], check=True)
-    assert work.tree_version() == "v3"
+    assert modules.tree_version() == "v3"
     (tmp_path / "docs/page.md").write_text("other\n")
-    assert work.tree_version() == "v3"
+    assert modules.tree_version() == "v3"
     (tmp_path / "tcp_foo.c").write_text("other\n")
-    assert work.tree_version() == "v3+"
+    assert modules.tree_version() == "v3+"
 
 
 def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1154,6 +1155,37 @@ def test_the_readme_counts_as_the_page_does(committed: list[page.Section]) -> No
     assert f"**{good} of {len(papers)} figures" in readme.headline()
     for made in (readme.headline(), readme.beside()):
         assert f"\n{made}\n" in (ROOT / "README.md").read_text()
+
+
+@pytest.mark.parametrize("ident", ["ack-cost", "carrying"])
+def test_a_measurement_of_older_modules_is_older(
+    ident: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its figure is shown and not counted."""
+    how = work.profile(work.COMMITTED)
+    (figure,) = catalogue.choose([ident])
+    found = data.measured(figure.measured)
+    monkeypatch.setattr(data, "bare_digests", lambda: found["modules"])
+    current = page.section(figure, how)
+    assert not current.older
+    monkeypatch.setattr(data, "bare_digests", lambda: found["modules"] | {"ltcp": "0"})
+    one = page.section(figure, how)
+    assert one.older == f"version {found['version']}" and one.verdict is current.verdict
+    text = page.markdown([one], how)[ROOT / "docs/results.md"]
+    assert f"{one.verdict} (older: of version {found['version']})" in text
+    assert "1 more is shown from older versions" in text
+
+
+def test_older_numbers_are_marked() -> None:
+    """One older run marks the mean of all."""
+    lines = [
+        {"flows": [{"cc": cc}, {"cc": "reno", "goodput_bps": 2e6}], "older": older}
+        | {"scenario": {"link": {"rate": 10**9}}}
+        for cc, older in (("ltcp", False), ("ltcp", True), ("bbr", False))
+    ]
+    found = use.found(use.one_reno(lambda name: lines if name == "ltcp-fig12" else []))
+    assert {cc: use.cell(one, 1) for cc, one in found.items()} == {"ltcp": "2.0†", "bbr": "2.0"}
+    assert use.cell(found["ltcp"], 0, bold=True) == "**2**†"
 
 
 def test_cells_do_not_break_a_table() -> None:

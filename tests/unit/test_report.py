@@ -15,7 +15,7 @@ import pytest
 from rich.console import Console
 
 from longfat.core.errors import LabError
-from longfat.run import identity, result
+from longfat.run import result
 from longfat.show import report
 
 Json = dict[str, Any]
@@ -43,7 +43,7 @@ def run(cc: str = "foo", *, title: str = "a title", flows: int = 1) -> Json:
         ],
     }
     return {
-        "longfat": identity.SCHEMA,
+        "longfat": result.FORMAT,
         "scenario": {
             "name": f"test-{cc}",
             "title": title,

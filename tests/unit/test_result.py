@@ -14,7 +14,7 @@ import pytest
 from conftest import One
 
 from longfat.core.errors import LabError
-from longfat.run import identity, plan, result
+from longfat.run import plan, result
 from longfat.run.identity import Platform
 from longfat.run.scenario import Scenario
 
@@ -492,7 +492,7 @@ def test_summarise(one: One, finished: Run) -> None:
     assert len(json.dumps(small)) < 3000 < len(before)
     assert small["summary"] == out["summary"]
     assert small["flows"][0]["goodput_bps"] == out["flows"][0]["goodput_bps"]
-    assert small["longfat"] == identity.SCHEMA
+    assert small["longfat"] == result.FORMAT
     assert "connections" not in small["flows"][0]
     # It is tied to the very result that it is of.
     out["flows"][0]["connections"][0]["cwnd"][50] += 1

@@ -15,7 +15,7 @@ from conftest import One
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
 from longfat.measure import speed
-from longfat.pages.data import RESULTS
+from longfat.pages.data import RESULTS, measured
 from longfat.pages.tables import speed as page
 from longfat.run.backends import Vm
 from longfat.run.result import Json
@@ -109,7 +109,7 @@ def test_written_as_read(tmp_path: Path) -> None:
 def test_what_costs_more(ratios: Callable[[Json], list[float]], paths: int) -> None:
     """As the page says: more flows, and 10 Gbit/s.  Over all paths, by more than runs of one case
     differ; a single pair may come out otherwise on a machine with other work."""
-    data = page.measured("lab-speed")
+    data = measured("lab-speed")
     found = ratios(data)
     assert geometric_mean(found) > 1 + page.differ(data)
     assert len(found) == paths
@@ -134,7 +134,7 @@ def test_what_the_page_says_of_the_trials() -> None:
     """What leaves the network as it is gives no more than a tenth, huge pages and GRO less than
     nothing; without fq a third at 10 Gbit/s alone, without the router a tenth, without a second
     pair of devices half."""
-    data = page.measured("lab-trials")
+    data = measured("lab-trials")
     over = {one["name"]: page.over_the_first(data, one) for one in data["trials"]}
     assert all(0.45 < found < 0.55 for found in over.pop("two-hosts"))
     assert all(0.85 < found < 0.95 for found in over.pop("way-in"))

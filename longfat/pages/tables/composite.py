@@ -9,8 +9,8 @@ from longfat.pages.data import (
     by_case,
     grouped,
     markdown,
+    older,
     plus,
-    sources,
 )
 from longfat.pages.observe.composite import PUBLIC
 from longfat.pages.tables import picture
@@ -287,6 +287,6 @@ PARTS = {
         "parallel": parallel,
         "transfer": transfer,
         "flood": flood,
-        "sources": sources,
+        "older": older,
     }
 }

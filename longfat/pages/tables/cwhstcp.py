@@ -10,8 +10,8 @@ from longfat.pages.data import (
     grouped,
     interval,
     markdown,
+    older,
     plus,
-    sources,
 )
 from longfat.pages.observe.cwhstcp import (
     PUBLIC,
@@ -230,6 +230,6 @@ PARTS = {
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
-        "sources": sources,
+        "older": older,
     }
 }

@@ -8,8 +8,8 @@ from longfat.pages.data import (
     interval,
     kept,
     markdown,
+    older,
     plus,
-    sources,
 )
 from longfat.pages.observe.ghstcp import FILL_FROM
 from longfat.pages.tables import picture
@@ -192,6 +192,6 @@ PARTS = {
         "gro": gro,
         "fig7": fig7,
         "fig8": fig8,
-        "sources": sources,
+        "older": older,
     }
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import tomllib
 
-from longfat.pages.data import PUBLISHED, kept, markdown, sources
+from longfat.pages.data import PUBLISHED, kept, markdown, older
 from longfat.pages.tables import figure
 from longfat.show import report
 
@@ -53,6 +53,6 @@ PARTS = {
         "fig6": fig6,
         "fig7": fig7,
         "10g": ten_gigabit,
-        "sources": sources,
+        "older": older,
     }
 }

@@ -3,10 +3,9 @@
 
 from __future__ import annotations
 
-import json
-
 from longfat.measure import cost, stack
-from longfat.pages.data import RESULTS, markdown
+from longfat.pages import data as results
+from longfat.pages.data import markdown, older
 from longfat.pages.tables.speed import rate
 from longfat.run.result import Json
 
@@ -17,8 +16,7 @@ GROWING = ("slow_start", "avoidance", "recovery")
 
 def costs() -> Json:
     """docs/results/ack-cost.json."""
-    found: Json = json.loads((RESULTS / "ack-cost.json").read_text())
-    return found
+    return results.measured("ack-cost")
 
 
 def ours(data: Json) -> list[str]:
@@ -128,8 +126,7 @@ def whole_goal() -> str:
 
 def carrying() -> Json:
     """docs/results/stack-cost.json."""
-    found: Json = json.loads((RESULTS / "stack-cost.json").read_text())
-    return found
+    return results.measured("stack-cost")
 
 
 def stack_measured() -> str:
@@ -167,5 +164,6 @@ PARTS = {
         "goal-core": whole_goal,
         "stack": whole,
         "stack-measured": stack_measured,
+        "older": older,
     }
 }

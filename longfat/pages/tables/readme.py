@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from longfat.pages import catalogue
-from longfat.pages.data import DOCS, kept, markdown
+from longfat.pages.data import DOCS, kept, markdown, marked, older_modules
 from longfat.pages.figures import use
 from longfat.pages.shown import Runs
 from longfat.pages.tables import performance
@@ -45,10 +45,12 @@ def headline() -> str:
     )
 
 
-def _an_ack(_: Runs) -> Iterator[tuple[str, float]]:
+def _an_ack(_: Runs) -> Iterator[use.Number]:
     """Instructions for one in congestion avoidance, window 1000, two packets."""
-    for cc, counts in performance.costs()["instructions"].items():
-        yield cc, counts["avoidance 1000 2"]
+    data = performance.costs()
+    older = older_modules(data)
+    for cc, counts in data["instructions"].items():
+        yield use.Number(cc, counts["avoidance 1000 2"], cc in older)
 
 
 # Where it is, what is compared -> ours, values, which is best, digits.
@@ -68,17 +70,17 @@ PEERS = [cc for cc in use.KERNEL if cc != "reno"]
 
 
 def beside() -> str:
-    """Ours beside the kernel's own, the best of each row in bold."""
+    """Ours beside the kernel's own, the best of each row in bold, what is older marked."""
     rows = []
     for where, what, ours, values, best, digits in COMPARED:
-        of = {cc: value for cc, value in use.found(values(kept)).items() if cc in (ours, *PEERS)}
-        top = best(list(of.values()))
-        cells = {cc: f"{value:.{digits}f}" for cc, value in of.items()}
-        cells |= {cc: f"**{cells[cc]}**" for cc, value in of.items() if value == top}
+        of = {cc: one for cc, one in use.found(values(marked)).items() if cc in (ours, *PEERS)}
+        top = best([one.value for one in of.values()])
+        cells = {cc: use.cell(one, digits, bold=one.value == top) for cc, one in of.items()}
         rows.append(
             [f"[{what}](docs/{where})", f"`{ours}` {cells[ours]}", *(cells[cc] for cc in PEERS)]
         )
-    return markdown(["measured", "ours", *PEERS], rows)
+    text = markdown(["measured", "ours", *PEERS], rows)
+    return f"{text}\n\n{use.OLDER}" if use.DAGGER in text else text
 
 
 PARTS = {"README.md": {"headline": headline, "beside": beside, "demo": demo}}

@@ -9,8 +9,8 @@ from longfat.pages.data import (
     by_case,
     grouped,
     markdown,
+    older,
     plus,
-    sources,
 )
 from longfat.pages.observe.sabul import (
     PUBLIC,
@@ -277,6 +277,6 @@ PARTS = {
         "fig4": fig4,
         "queue": queue,
         "slow": slow,
-        "sources": sources,
+        "older": older,
     }
 }

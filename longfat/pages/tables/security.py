@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from longfat.pages.data import kept, markdown, plus, sources
+from longfat.pages.data import kept, markdown, older, plus
 from longfat.run.result import Json
 
 
@@ -39,4 +39,4 @@ def others() -> str:
     )
 
 
-PARTS = {"docs/security.md": {"shares": shares, "others": others, "sources": sources}}
+PARTS = {"docs/security.md": {"shares": shares, "others": others, "older": older}}

@@ -3,18 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from statistics import median
 
 from longfat.measure import profile, speed
-from longfat.pages.data import RESULTS, markdown
+from longfat.pages.data import markdown, measured
 from longfat.run.result import Json
-
-
-def measured(name: str) -> Json:
-    """docs/results/NAME.json."""
-    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
-    return found
 
 
 def rate(bps: int) -> str:

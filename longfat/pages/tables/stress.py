@@ -3,9 +3,7 @@
 
 from __future__ import annotations
 
-import json
-
-from longfat.pages.data import RESULTS, markdown
+from longfat.pages.data import markdown, measured, older
 from longfat.run.result import Json
 
 # Kernel -> what `longfat stress` calls it.
@@ -13,12 +11,10 @@ KERNELS = {"sanitizers": "uml", "two processors": "smp"}
 
 
 def seen() -> str:
-    runs: dict[str, Json] = {
-        kernel: json.loads((RESULTS / f"stress-{name}.json").read_text())
-        for kernel, name in KERNELS.items()
-    }
+    runs: dict[str, Json] = {kernel: measured(f"stress-{name}") for kernel, name in KERNELS.items()}
     rows = [
         ["minutes", *(f"{one['wall_s'] / 60:.0f}" for one in runs.values())],
+        ["version", *(one["version"] for one in runs.values())],
         ["seeds", *(f"{one['first']} and on" for one in runs.values())],
         ["failed", *(str(len(one["failed"])) for one in runs.values())],
     ]
@@ -27,11 +23,7 @@ def seen() -> str:
         counts = [one["total"].get(key) for one in runs.values()]
         shown = ["" if n is None else f"{n:,}" for n in counts]
         rows.append([key.replace("_", " "), *shown])
-    for name in sorted(
-        {name.partition("-")[0] for one in runs.values() for name in one["sources"]}
-    ):
-        rows.append([f"source of {name}", *(one["sources"][name] for one in runs.values())])
     return markdown(["", *runs], rows)
 
 
-PARTS = {"docs/stress.md": {"seen": seen}}
+PARTS = {"docs/stress.md": {"seen": seen, "older": older}}
