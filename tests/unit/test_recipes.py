@@ -111,12 +111,13 @@ def copy(tmp_path: Path) -> Path:
     return tree
 
 
-def passes(tree: Path, commands: list[str], which: str) -> None:
-    """The unit tests that the recipe ends with pass in the copy: of them those of this name."""
+def passed(tree: Path, commands: list[str], which: str) -> str:
+    """Of the unit tests that the recipe ends with those of this name; all pass in the copy."""
     words = [word for line in commands for word in line.split() if word.startswith("tests/unit/")]
     assert words
-    done = python(tree, "-m", "pytest", "-q", "-k", which, *words)
+    done = python(tree, "-m", "pytest", "-v", "-k", which, *words)
     assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 PLAN = """
@@ -139,19 +140,20 @@ rtt = "40ms"
 
 
 def test_a_scenario_key(copy: Path) -> None:
-    passes(copy, carry_out("A scenario key", copy), "corrupt or page")
+    tests = passed(copy, carry_out("A scenario key", copy), "corrupt or page")
+    assert "::test_impaired_hop[corrupt" in tests
     (copy / "one.toml").write_text(ONE.format('corrupt = "0.5%"'))
     assert "root netem limit 1000000 corrupt 0.500000000% seed 1\n" in said(copy, PLAN)
 
 
 def test_an_aqm(copy: Path) -> None:
-    passes(copy, carry_out("An AQM", copy), "pie or choice")
+    passed(copy, carry_out("An AQM", copy), "pie or choice")
     (copy / "one.toml").write_text(ONE.format('aqm = "pie"\necn = true'))
     assert "parent 1:1 handle 10: pie limit 90 ecn\n" in said(copy, PLAN)
 
 
 def test_a_backend(copy: Path) -> None:
-    passes(copy, carry_out("A backend", copy), "vm-newest")
+    passed(copy, carry_out("A backend", copy), "vm-newest")
     done = python(copy, "-m", "longfat", "run", "tests/scenarios/realtime.toml", "--backend", "no")
     assert done.returncode and "vm-newest" in done.stderr
     script = "from longfat.run.backends import BACKENDS as all\n"
