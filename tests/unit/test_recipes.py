@@ -28,7 +28,7 @@ from longfat.build.modules import ROOT
 from longfat.core import data
 
 PAGE = ROOT / "docs/contributing.md"
-MARK = re.compile(r" *<!-- (?:add: (\S+)|edit: (\S+) (before|instead of): (.+)) -->")
+MARK = re.compile(r"( *)<!-- (?:add: (\S+)|edit: (\S+) (before|instead of): (.+)) -->")
 COMMAND = re.compile(r"(LONGFAT_CHECK=1 )?(scripts/longfat|make) ")
 RECIPES = ("A scenario key", "An AQM", "A backend", "A figure")
 
@@ -50,7 +50,7 @@ def blocks(recipe: str) -> Iterator[tuple[str, str]]:
         block = [line]
         while lines and (lines[0].startswith("    ") or not lines[0]):
             block.append(lines.pop(0))
-        yield above, dedent("\n".join(block)).strip("\n") + "\n"
+        yield above, "\n".join(block).strip("\n") + "\n"
         above = ""
 
 
@@ -74,10 +74,13 @@ def carry_out(recipe: str, tree: Path) -> list[str]:
     for above, block in blocks(recipe):
         mark = MARK.fullmatch(above)
         if not mark:
+            block = dedent(block)
             assert COMMAND.match(block), f"{PAGE}: what is to be done with this?\n{block}"
             commands += block.replace("\\\n", "").splitlines()
             continue
-        new, file, how, beginning = mark.groups()
+        margin, new, file, how, beginning = mark.groups()
+        # As Markdown has it: four more than the text around it.
+        block = re.sub(rf"^{margin}    ", "", block, flags=re.M)
         path = tree / (new or file)
         if new:
             path.write_text(f"{path.read_text()}\n{block}" if path.exists() else block)
