@@ -67,9 +67,11 @@ static void __attribute__((format(printf, 1, 2), noreturn)) die(const char *form
 #define WRITE(base, at, from)	INSN(BPF_STX | BPF_MEM | BPF_W, base, from, at, 0)
 #define CALL(function)		INSN(BPF_JMP | BPF_CALL, 0, 0, 0, function)
 #define EXIT			INSN(BPF_JMP | BPF_EXIT, 0, 0, 0, 0)
-#define MAP(to, fd) \
-	INSN(BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, fd), \
-	INSN(0, 0, 0, 0, 0)
+/* One instruction in two places. */
+#define MAP(to, fd)	INSN(BPF_LD | BPF_DW | BPF_IMM, to, BPF_PSEUDO_MAP_FD, 0, fd)
+#define MAP_REST	INSN(0, 0, 0, 0, 0)
+
+#define ARRAY_SIZE(x)	(sizeof(x) / sizeof((x)[0]))
 
 static int bpf(enum bpf_cmd cmd, union bpf_attr *attr)
 {
@@ -116,6 +118,7 @@ static int order_filter(void)
 		LOAD(BPF_H, 4),			/* identification */
 		MOVE(R7, R0),
 		MAP(R1, flows_fd),
+		MAP_REST,
 		MOVE(R2, FP),
 		ALU_IMM(BPF_ADD, R2, FLOW),
 		CALL(BPF_FUNC_map_lookup_elem),
@@ -130,6 +133,7 @@ static int order_filter(void)
 		EXIT,
 		[FIRST] = WRITE(FP, ID, R7),
 		MAP(R1, flows_fd),
+		MAP_REST,
 		MOVE(R2, FP),
 		ALU_IMM(BPF_ADD, R2, FLOW),
 		MOVE(R3, FP),
@@ -144,7 +148,7 @@ static int order_filter(void)
 
 	load.prog_type = BPF_PROG_TYPE_SOCKET_FILTER;
 	load.insns = (uintptr_t)program;
-	load.insn_cnt = sizeof(program) / sizeof(program[0]);
+	load.insn_cnt = ARRAY_SIZE(program);
 	load.license = (uintptr_t)"GPL";
 	fd = bpf(BPF_PROG_LOAD, &load);
 	if (fd < 0)

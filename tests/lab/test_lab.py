@@ -362,7 +362,7 @@ def test_interrupt_leaves_nothing(tmp_path: Path) -> None:
     (tmp_path / "tmp").mkdir()
     process = subprocess.Popen(
         [sys.executable, "-m", "longfat", "run", str(file), "--seed", "1", "--seed", "2"]
-        + ["-o", str(tmp_path / "out")],
+        + ["-j", "2", "-o", str(tmp_path / "out")],
         env=environment,
         stderr=subprocess.DEVNULL,
         cwd=Path(__file__).parents[2],
