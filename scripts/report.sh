@@ -35,7 +35,7 @@ scripts/deps.sh
 out=$("$lab" python -m longfat.pages where --profile "$profile")
 mkdir -p "$out" out/runs
 # One report at a time: all profiles share their runs.
-exec 9>out/runs/.lock
+exec 9>out/.lock
 flock -n 9 || {
 	echo "report: another one is running in $PWD" >&2
 	exit 1

@@ -140,7 +140,7 @@ def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
     again, nothing is half there, and the whole report comes of it."""
     tree = tmp_path / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "out", "__pycache__"))
-    runs = tree / "out/report/quick/runs"
+    runs = tree / "out/runs"
     command = ["scripts/report.sh", "composite-flood"]
     env = os.environ | {"PROFILE": "quick", "JOBS": "1"}
     with subprocess.Popen(
