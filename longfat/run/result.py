@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import secrets
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -319,7 +320,8 @@ def make(
 
 def write_whole(text: str, path: Path) -> None:
     """Write a file in one step: it is whole, or as it was.  LabError if that cannot be."""
-    partial = path.with_name(f".{path.name}.partial")
+    # Of this call alone: another lab may write the same file now.
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         partial.write_text(text)

@@ -15,6 +15,7 @@ from longfat.build import modules
 from longfat.run import result, runner, scenario
 from longfat.run.backends import Uml
 from longfat.run.result import Json
+from reporter import pytest_configure as pytest_configure
 
 SCENARIOS = Path(__file__).parents[1] / "scenarios"
 PUBLISHED = Path(__file__).parents[1] / "published"

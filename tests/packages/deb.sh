@@ -46,7 +46,7 @@ diff -r "$tmp/data" /usr/share/longfat | grep -v '^Only in /usr/share/longfat' >
 	true
 [ ! -s "$tmp/differ" ] || die "longfat-tools has other data: $(cat "$tmp/differ")"
 PYTHON=false sh -x "$(command -v longfat)" >"$tmp/said" 2>&1 || true
-grep -qx '+ here=/usr/share/longfat/scripts' "$tmp/said" || die "$(cat "$tmp/said")"
+grep -qx '+ tree=/usr/share/longfat' "$tmp/said" || die "$(cat "$tmp/said")"
 
 dpkg -r longfat-tools longfat-dkms
 absent

@@ -10,6 +10,7 @@ import pytest
 
 from longfat.build import modules
 from longfat.run import scenario
+from reporter import pytest_configure as pytest_configure
 
 # A module as the lab reads it; the second parameter is none, its line is indented.
 MODULE = """\

@@ -519,3 +519,19 @@ def test_current_is_the_same_run_on_the_same_platform(
     assert current(scenario)
     (tree / "include/longfat/growth.h").write_text("#define LF_GROWTH 2\n")
     assert not current(scenario)
+
+
+def test_two_labs_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another writes it and ends before the first puts its own in the place."""
+    path = tmp_path / "some.json"
+    replace = Path.replace
+
+    def late(self: Path, target: Path) -> Path:
+        monkeypatch.setattr(Path, "replace", replace)
+        result.write_whole("other\n", path)
+        return self.replace(target)
+
+    monkeypatch.setattr(Path, "replace", late)
+    result.write_whole("first\n", path)
+    assert path.read_text() == "first\n"
+    assert list(tmp_path.iterdir()) == [path]
