@@ -130,6 +130,7 @@
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/slow_start.h>
 
 /* Why a trace event was emitted. */
 enum composite_reason {
@@ -172,6 +173,9 @@ LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
 	      "reno", "hstcp");
 LF_PARAM_UINT(pacing, 200, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
+LF_PARAM_ENUM(slow_start, LF_TRAIN,
+	      "how the first slow start ends, default train",
+	      "train", "hystart++", "limited", "classic");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
 	      "of the dealing, the same for each connection; 0: random");
 
@@ -213,6 +217,7 @@ struct composite_stream {
 /* The streams of one connection and who gets an event. */
 struct composite_book {
 	struct rnd_state rnd;
+	struct lf_slow_start slow;	/* of the sum of their windows */
 	/* the streams in the order in which they were last chosen */
 	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
 	struct composite_stream streams[];
@@ -537,6 +542,41 @@ static void composite_successes(struct sock *sk, u32 acked)
 	}
 }
 
+/* Every stream leaves slow start, and W becomes @w, less than a packet each. */
+static void composite_started(struct composite *ca, u32 w)
+{
+	u32 sum = max(ca->sum, 1U), i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		composite_take(ca, s);
+		s->cwnd = div_u64((u64)s->cwnd * w, sum);
+		s->ssthresh = min(s->ssthresh, max(s->cwnd, 2U));
+		composite_put(ca, s);
+	}
+	ca->turn = 0;
+}
+
+/*
+ * The first slow start of all streams together, see include/longfat/slow_start.h.  Returns
+ * how many of @acked packets are successes.
+ */
+static noinline u32 composite_start(struct sock *sk, u32 acked)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct lf_slow_start *slow = &ca->book->slow;
+	u32 w;
+
+	if (slow->stage == LF_SS_OVER)
+		return acked;
+	w = lf_slow_start_window(sk, slow, ca->sum, acked);
+	if (slow->stage != LF_SS_OVER)
+		return w - ca->sum;
+	composite_started(ca, w);
+	return 0;
+}
+
 /* --- the window ---------------------------------------------------------- */
 
 /* The window after @cwnd, when @acked packets were delivered and @lost were lost. */
@@ -570,6 +610,14 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
 }
 
+/* Is most of W in a slow start of which the end is not near? */
+static bool composite_doubles(const struct composite *ca)
+{
+	u32 target = ca->book ? ca->book->slow.target : 0;
+
+	return 2 * ca->slow > ca->n && (!target || ca->sum <= target / 2);
+}
+
 /* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
 static u64 composite_rate(const struct sock *sk)
 {
@@ -580,7 +628,7 @@ static u64 composite_rate(const struct sock *sk)
 
 	if (!tp->srtt_us)
 		return 0;
-	if (2 * ca->slow > ca->n || cwnd < ca->sum / 2)
+	if (composite_doubles(ca) || cwnd < ca->sum / 2)
 		percent = composite_slow_pacing;
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
@@ -769,6 +817,8 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->book = book;
 	ca->n = book ? n : 1;
 	ca->early = !tp->srtt_us;
+	if (book)
+		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
 	/* Each stream has an initial window; without an RTT there is no pacing. */
 	if (composite_fresh(sk) && tp->srtt_us) {
 		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
@@ -913,7 +963,8 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	}
 	composite_rested(ca);
 	if (composite_limited(sk, cwnd, lost))
-		composite_successes(sk, acked);
+		composite_successes(sk, ca->slow && ca->book ?
+				    composite_start(sk, acked) : acked);
 	else
 		composite_unused(sk);
 	cwnd = tcp_snd_cwnd(tp);
@@ -1076,7 +1127,7 @@ static int __init composite_register(void)
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
-	BUILD_BUG_ON(sizeof(struct composite_book) != 144);
+	BUILD_BUG_ON(sizeof(struct composite_book) != 184);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
 	composite_fill_ranks();
 	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {

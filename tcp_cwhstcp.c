@@ -88,6 +88,7 @@
 #include <longfat/hstcp.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/slow_start.h>
 
 /* Why a trace event was emitted. */
 enum cwhstcp_reason {
@@ -116,6 +117,9 @@ LF_PARAM_UINT(rtt_exponent, 1, 1, 2,
 	      "1 equal windows (the paper), 2 equal throughput");
 LF_PARAM_ENUM(pacing, CWHSTCP_BLOCK, "how a window is sent, default block",
 	      "block", "smooth", "off");
+LF_PARAM_ENUM(slow_start, LF_TRAIN,
+	      "how the first slow start ends, default train",
+	      "train", "hystart++", "limited", "classic");
 
 /*
  * eta has 20 bits of fraction, 0.0001 % at 100 ms, and 10 % at the shortest RTT
@@ -151,6 +155,7 @@ struct cwhstcp {
 	u8	squared : 1;
 	u8	pacing : 2;
 	u8	fq : 1;		/* pacing was fq's, and is TCP's */
+	struct lf_slow_start slow;
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -332,6 +337,7 @@ static void cwhstcp_init(struct sock *sk)
 	ca->squared = lf_param(rtt_exponent) == 2;
 	ca->param_rtt = ca->squared ? CWHSTCP_RTT_SMOOTHED : lf_param(rtt);
 	ca->pacing = lf_param(pacing);
+	lf_slow_start_begin(sk, &ca->slow, lf_param(slow_start));
 	ca->blocks = 1;
 	ca->rtt_us = ~0U;
 	cwhstcp_follow(sk);
@@ -372,7 +378,7 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 		if (ca->param_rtt == CWHSTCP_RTT_MIN)
 			cwhstcp_trace(sk, CWHSTCP_RTT, tcp_snd_cwnd(tp));
 	}
-	acked = lf_avoidance(sk, acked);
+	acked = lf_avoidance(sk, &ca->slow, acked);
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
@@ -388,8 +394,9 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static u32 cwhstcp_ssthresh(struct sock *sk)
 {
 	struct cwhstcp *ca = inet_csk_ca(sk);
-	u32 w = cwhstcp_decrease(ca, tcp_snd_cwnd(tcp_sk(sk)));
+	u32 w = tcp_snd_cwnd(tcp_sk(sk));
 
+	w = lf_slow_start_loss(sk, &ca->slow, w, cwhstcp_decrease(ca, w));
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (unlikely(!ca->c))
 		return w;
@@ -408,6 +415,7 @@ static u32 cwhstcp_undo_cwnd(struct sock *sk)
 	if (unlikely(!ca->c))
 		return w;
 	ca->credit = ca->prior_credit;
+	lf_slow_start_undo(sk, &ca->slow);
 	cwhstcp_enter(ca, w);
 	cwhstcp_trace(sk, CWHSTCP_UNDO, w);
 	return w;

@@ -81,6 +81,7 @@
 #include <longfat/growth.h>
 #include <longfat/hstcp.h>
 #include <longfat/params.h>
+#include <longfat/slow_start.h>
 
 /* Why a trace event was emitted. */
 enum ghstcp_reason {
@@ -116,6 +117,9 @@ LF_PARAM_ENUM(mode, GHSTCP_AUTO, "which mode, default auto",
 	      "auto", "hstcp", "reno");
 LF_PARAM_ENUM(rule, GHSTCP_REFINED, "how auto decides, default refined",
 	      "refined", "trend");
+LF_PARAM_ENUM(slow_start, LF_TRAIN,
+	      "how the first slow start ends, default train",
+	      "train", "hystart++", "limited", "classic");
 
 enum ghstcp_mode { GHSTCP_HSTCP, GHSTCP_RENO };
 
@@ -163,7 +167,10 @@ struct ghstcp_stats {
 struct ghstcp {
 	u64	credit;		/* growth owed, see lf_grow() */
 	u64	prior_credit;	/* the same before the last decrease */
-	struct ghstcp_window window;
+	union {
+		struct ghstcp_window window;	/* in congestion avoidance */
+		struct lf_slow_start slow;	/* in the first slow start */
+	};
 	u64	var_sum;	/* of this cycle's windows, us^2 */
 	struct lf_hstcp growth;	/* what holds at this window */
 	u32	round_end;	/* the window ends when this is acknowledged */
@@ -175,6 +182,7 @@ struct ghstcp {
 	u8	param_rule : 1;
 	u8	mode : 1;	/* enum ghstcp_mode */
 	u8	prior_mode : 1;
+	u8	starting : 1;	/* the first slow start is not over: @slow */
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -319,10 +327,11 @@ static void ghstcp_enter(struct ghstcp *ca, u32 w)
 	ca->growth.a = LF_RATE_ONE;
 }
 
-/* Begin a new window of samples. */
+/* Begin a new window of samples, where there is one. */
 static void ghstcp_restart(struct ghstcp *ca)
 {
-	memset(&ca->window, 0, sizeof(ca->window));
+	if (!ca->starting)
+		memset(&ca->window, 0, sizeof(ca->window));
 }
 
 /*
@@ -376,6 +385,8 @@ static void ghstcp_init(struct sock *sk)
 	ca->prior_mode = ca->mode;
 	ca->min_us = ~0U;
 	ca->prior_min_us = ~0U;
+	ca->starting = 1;
+	lf_slow_start_begin(sk, &ca->slow, lf_param(slow_start));
 	ghstcp_enter(ca, w);
 	ghstcp_trace(sk, GHSTCP_INIT, w, NULL);
 }
@@ -404,9 +415,12 @@ static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 		return;
 	/* Only congestion avoidance: elsewhere RTT says other things. */
 	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
-		if (ca->window.n)
-			ghstcp_restart(ca);
+		ghstcp_restart(ca);
 		return;
+	}
+	if (unlikely(ca->starting)) {
+		ca->starting = 0;
+		ghstcp_restart(ca);
 	}
 	if (sample->rtt_us <= 0)
 		return;
@@ -431,7 +445,7 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w;
 
-	acked = lf_avoidance(sk, acked);
+	acked = lf_avoidance(sk, ca->starting ? &ca->slow : NULL, acked);
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
@@ -447,9 +461,11 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 /* A loss event ends the cycle. */
 static u32 ghstcp_ssthresh(struct sock *sk)
 {
-	u32 w = lf_hstcp_decrease(tcp_snd_cwnd(tcp_sk(sk)));
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), w = lf_hstcp_decrease(cwnd);
 	struct ghstcp *ca = ghstcp_state(sk);
 
+	if (unlikely(ca->starting))
+		w = lf_slow_start_loss(sk, &ca->slow, cwnd, w);
 	ca->prior_credit = ca->credit;
 	ca->prior_mode = ca->mode;
 	ca->prior_min_us = ca->min_us;
@@ -475,6 +491,8 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	ca->credit = ca->prior_credit;
 	ca->mode = ca->prior_mode;
 	ca->min_us = min(ca->min_us, ca->prior_min_us);
+	if (unlikely(ca->starting))
+		lf_slow_start_undo(sk, &ca->slow);
 	ghstcp_restart(ca);
 	ghstcp_enter(ca, w);
 	ghstcp_trace(sk, GHSTCP_UNDO, w, NULL);

@@ -67,6 +67,7 @@
 #include <longfat/compat.h>
 #include <longfat/growth.h>
 #include <longfat/params.h>
+#include <longfat/slow_start.h>
 
 /* Why a trace event was emitted. */
 enum ltcp_reason {
@@ -98,6 +99,9 @@ LF_PARAM_UINT(rtt_ref_us, 8000, 1000, 1000000,
 LF_PARAM_ENUM(rtt_alpha, LTCP_ALPHA_1_3, "RTT exponent of K_R, default 1/3",
 	      "0", "1/3", "1/2", "1");
 LF_PARAM_BOOL(one_layer, 1, "at most one layer lost per loss event");
+LF_PARAM_ENUM(slow_start, LF_TRAIN,
+	      "how the first slow start ends, default train",
+	      "train", "hystart++", "limited", "classic");
 
 /* Reno's decrease, in 1/1000. */
 static const u32 ltcp_reno_beta = 500;
@@ -119,6 +123,7 @@ struct ltcp {
 	u16	beta;		/* 1/1000 */
 	u8	alpha;		/* enum ltcp_alpha */
 	u8	one_layer;
+	struct lf_slow_start slow;
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -272,6 +277,7 @@ static void ltcp_init(struct sock *sk)
 	ca->rtt_ref_us = lf_param(rtt_ref_us);
 	ca->alpha = lf_param(rtt_alpha);
 	ca->one_layer = lf_param(one_layer);
+	lf_slow_start_begin(sk, &ca->slow, lf_param(slow_start));
 	ca->min_rtt_us = tcp_min_rtt(tp);
 	ca->k_r = ltcp_k_r(ca->min_rtt_us, ca->rtt_ref_us, ca->alpha);
 	ltcp_enter(ca, tcp_snd_cwnd(tp));
@@ -297,7 +303,7 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 w;
 
-	acked = lf_avoidance(sk, acked);
+	acked = lf_avoidance(sk, &ca->slow, acked);
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
@@ -313,9 +319,11 @@ static void ltcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 static u32 ltcp_ssthresh(struct sock *sk)
 {
 	struct ltcp *ca = ltcp_state(sk);
-	u32 w = ltcp_decrease(tcp_snd_cwnd(tcp_sk(sk)), ca->wt, ca->beta,
-			      ca->one_layer);
+	u32 w = tcp_snd_cwnd(tcp_sk(sk));
 
+	w = lf_slow_start_loss(sk, &ca->slow, w,
+			       ltcp_decrease(w, ca->wt, ca->beta,
+					     ca->one_layer));
 	ca->prior_credit = ca->credit;
 	ca->credit = 0;
 	ltcp_enter(ca, w);
@@ -329,6 +337,7 @@ static u32 ltcp_undo_cwnd(struct sock *sk)
 	u32 w = tcp_reno_undo_cwnd(sk);
 
 	ca->credit = ca->prior_credit;
+	lf_slow_start_undo(sk, &ca->slow);
 	ltcp_enter(ca, w);
 	ltcp_trace(sk, LTCP_UNDO, w);
 	return w;

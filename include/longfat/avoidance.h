@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all window-based algorithms here have in common.  The kernel does slow start.
- * The window grows only while it is what limits the sender.  ss gets the round-trip
+ * What all window-based algorithms here have in common.  The window grows only while it is what limits the sender.  ss gets the round-trip
  * times.
  */
 #ifndef LONGFAT_AVOIDANCE_H
@@ -11,25 +10,28 @@
 #include <net/tcp.h>
 
 #include <longfat/compat.h>
+#include <longfat/slow_start.h>
 
 /**
  * lf_avoidance - begin ->cong_avoid
  * @sk:    the sender
+ * @ss:    how slow start ends; NULL: the kernel's slow start
  * @acked: packets newly acknowledged
  *
- * The kernel's slow start takes its part of @acked first.
+ * Slow start takes its part of @acked first.
  *
  * Return: packets with which the window is to grow in congestion avoidance, 0 if
  * it must not grow.
  */
-static inline u32 lf_avoidance(struct sock *sk, u32 acked)
+static inline u32 lf_avoidance(struct sock *sk, struct lf_slow_start *ss,
+			       u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 
 	if (!tcp_is_cwnd_limited(sk))
 		return 0;
 	if (tcp_in_slow_start(tp))
-		acked = tcp_slow_start(tp, acked);
+		acked = lf_slow_start(sk, ss, acked);
 	return tcp_snd_cwnd(tp) < tp->snd_cwnd_clamp ? acked : 0;
 }
 

@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * How the first slow start of a connection ends.
+ *
+ * Slow start doubles the window in each round trip until a packet is lost.  The sender
+ * hears of the loss a round trip late.  The window is then twice what the path holds,
+ * and half of it is lost.  A module's parameter slow_start says how to end earlier:
+ *
+ *	train		measure what the path holds, and stop there
+ *	hystart++	RFC 9406: stop when the least RTT of a round trip has risen
+ *	limited		RFC 3742: above 100 packets grow by 50 in a round trip
+ *	classic		the kernel's slow start, as the papers have it: stop at a loss
+ *
+ * If a loss comes first, all but classic halve the window.  It has doubled since the
+ * lost packet left, so half of it is what the path held.
+ *
+ * How train works
+ *
+ *	The first ten packets of a connection are not paced.  They reach the bottleneck
+ *	together, leave it one after the other at its rate, and their acknowledgments
+ *	come at that rate.  If n packets are acknowledged in the time t, the path holds
+ *
+ *		target = n RTT_min / t
+ *
+ *	Any packets that left together and are acknowledged over a longer time are such
+ *	a train.  The greatest target counts.  Where noise makes a target too high it
+ *	only does not help.
+ *
+ *	growth		window				packets per packet acknowledged
+ *			up to 3/4 target		1
+ *			up to 17/16 target, the cap	1/4
+ *			at the cap			0
+ *
+ *	The window stays at the cap for a round trip.  The RTTs of the next round trip
+ *	tell whether there is a queue:
+ *
+ *		all at least RTT_min + 1/32	the path is full: slow start is over
+ *		one less			the target was too low: a quarter more;
+ *						after three such targets, no trains
+ *
+ *	Trains may say nothing: acknowledgments come merged, or the first packets do not
+ *	leave together.  Then the RTT has to tell.  Eight RTTs in sequence of at least
+ *	RTT_min + 1/8 are an alarm: the window stays, and the RTTs of the next round trip
+ *	but one tell again, with half of what made the alarm in the place of 1/32.  Each
+ *	false alarm doubles what the next one takes, up to 1/2.
+ *
+ *	When slow start is over the window has been the same for two round trips.  So the
+ *	path holds W RTT_min / RTT, and the window becomes 17/16 of that.
+ *
+ * RTTs are those of RACK: from the newest packet acknowledged.  Without SACK the kernel
+ * has none, and train and hystart++ end at a loss.
+ *
+ * Congestion avoidance does not come here.
+ */
+#ifndef LONGFAT_SLOW_START_H
+#define LONGFAT_SLOW_START_H
+
+#include <linux/math64.h>
+#include <linux/minmax.h>
+#include <net/tcp.h>
+
+#include <longfat/compat.h>
+
+/* The choices of the modules' parameter slow_start, in this order. */
+enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
+
+/* Packets of a train; the first ten packets have no longer one. */
+#define LF_TRAIN_LEAST		6U
+#define LF_TRAIN_MOST		24U
+/* Targets that may be too low before trains are no longer asked. */
+#define LF_TRAIN_TRIES		3
+/* Least rise of the RTT that is an alarm, and how often it may double. */
+#define LF_ALARM_US		1000U
+#define LF_ALARM_SHIFT_MAX	2
+/* An RTT that is longer counts as this one: sums stay below 2^32. */
+#define LF_RTT_MOST		BIT(29)
+
+/* RFC 9406, section 4.3; times in microseconds. */
+#define LF_MIN_RTT_THRESH	4000U
+#define LF_MAX_RTT_THRESH	16000U
+#define LF_MIN_RTT_DIVISOR	8U
+#define LF_N_RTT_SAMPLE		8U
+#define LF_CSS_GROWTH_DIVISOR	4U
+#define LF_CSS_ROUNDS		5U
+#define LF_L			8U
+
+/* RFC 3742: max_ssthresh, packets. */
+#define LF_MAX_SSTHRESH		100U
+
+enum lf_slow_start_stage {
+	LF_SS_OVER,	/* slow start is the kernel's again */
+	LF_SS_GROW,
+	LF_SS_HOLD,	/* train: the first round trip at one window */
+	LF_SS_TELL,	/* train: the second, whose RTTs tell */
+	LF_SS_CSS,	/* hystart++: Conservative Slow Start */
+};
+
+struct lf_slow_start {
+	u32	round_end;	/* snd_nxt when this round trip began: windowEnd */
+	u32	round_us;	/* its least RTT: currentRoundMinRTT; ~0: none yet */
+	union {
+		struct {	/* train */
+			u32	base_us;	/* RTT_min; ~0: none yet */
+			u32	target;		/* packets; 0: not known */
+			u32	sent_us;	/* a train begins behind this packet: */
+			u32	acked_ns;	/*   sent, acknowledged, and */
+			u32	delivered;	/*   tp->delivered then */
+		};
+		struct {	/* hystart++ */
+			u32	last_us;	/* lastRoundMinRTT */
+			u32	css_us;		/* cssBaselineMinRtt */
+		};
+	};
+	u32	owed;		/* acknowledged, and the window has not grown for it */
+	u8	samples;	/* rttSampleCount; train: high ones in sequence */
+	u8	rounds;		/* hystart++: round trips of CSS that are left */
+	u8	way : 2;	/* enum lf_slow_start_way */
+	u8	stage : 3;	/* enum lf_slow_start_stage */
+	u8	lost : 1;	/* the last loss event ended it */
+	u8	tries : 2;	/* train: targets that were too low */
+	u8	shift : 2;	/* train: false alarms */
+};
+
+/* ->init.  A connection that knows its ssthresh has no first slow start to come. */
+static inline void lf_slow_start_begin(const struct sock *sk,
+				       struct lf_slow_start *ss,
+				       enum lf_slow_start_way way)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	memset(ss, 0, sizeof(*ss));
+	ss->way = way;
+	ss->round_us = ~0U;
+	ss->round_end = tp->snd_nxt;
+	if (way == LF_TRAIN)
+		ss->base_us = ~0U;
+	if (way == LF_HYSTART)
+		ss->last_us = ~0U;
+	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && way != LF_CLASSIC)
+		ss->stage = LF_SS_GROW;
+}
+
+static inline void lf_next_round(const struct tcp_sock *tp,
+				 struct lf_slow_start *ss)
+{
+	ss->round_us = ~0U;
+	ss->samples = 0;
+	ss->round_end = tp->snd_nxt;
+}
+
+/* @acked / @divisor packets; what is left over is owed. */
+static inline u32 lf_slower(struct lf_slow_start *ss, u32 acked, u32 divisor)
+{
+	u32 grow;
+
+	ss->owed += acked;
+	grow = ss->owed / divisor;
+	ss->owed -= grow * divisor;
+	return grow;
+}
+
+/* RFC 9406, section 4.2: packets by which the window may grow. */
+static inline u32 lf_hystart(struct sock *sk, struct lf_slow_start *ss,
+			     u32 acked)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt_thresh;
+
+	ss->round_us = min(ss->round_us, tp->rack.rtt_us);
+	ss->samples = min(ss->samples + 1, U8_MAX);
+	if (ss->samples >= LF_N_RTT_SAMPLE) {
+		rtt_thresh = clamp(ss->last_us / LF_MIN_RTT_DIVISOR,
+				   LF_MIN_RTT_THRESH, LF_MAX_RTT_THRESH);
+		if (ss->stage == LF_SS_CSS) {
+			if (ss->round_us < ss->css_us)
+				ss->stage = LF_SS_GROW;
+		} else if (ss->last_us != ~0U &&
+			   ss->round_us >= ss->last_us + rtt_thresh) {
+			ss->css_us = ss->round_us;
+			ss->stage = LF_SS_CSS;
+			ss->rounds = LF_CSS_ROUNDS;
+		}
+	}
+	if (!before(tp->snd_una, ss->round_end)) {
+		ss->last_us = ss->round_us;
+		lf_next_round(tp, ss);
+		if (ss->stage == LF_SS_CSS && !--ss->rounds)
+			ss->stage = LF_SS_OVER;
+	}
+	if (READ_ONCE(sk->sk_pacing_status) == SK_PACING_NONE)
+		acked = min(acked, LF_L);
+	if (ss->stage == LF_SS_CSS)
+		acked = lf_slower(ss, acked, LF_CSS_GROWTH_DIVISOR);
+	return acked;
+}
+
+/* RFC 3742, section 2, at window @w. */
+static inline u32 lf_limited(struct lf_slow_start *ss, u32 w, u32 acked)
+{
+	if (w <= LF_MAX_SSTHRESH)
+		return acked;
+	return lf_slower(ss, acked, w / (LF_MAX_SSTHRESH / 2));
+}
+
+static inline u32 lf_train_cap(const struct lf_slow_start *ss)
+{
+	return ss->target + ss->target / 16;
+}
+
+/* Is @w where growth is slower because of the target? */
+static inline bool lf_train_near(const struct lf_slow_start *ss, u32 w)
+{
+	return ss->target && w > ss->target - ss->target / 4;
+}
+
+/* From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2. */
+static inline void lf_train_aim(struct tcp_sock *tp, struct lf_slow_start *ss,
+				u32 target)
+{
+	ss->target = target;
+	tp->snd_ssthresh = target ? lf_train_cap(ss) + 1 : TCP_INFINITE_SSTHRESH;
+}
+
+/* Take an acknowledgment into the train that it may belong to, at window @w. */
+static inline void lf_train_measure(struct tcp_sock *tp,
+				    struct lf_slow_start *ss, u32 w)
+{
+	u32 sent = (u32)tp->rack.mstamp, now = (u32)tp->tcp_clock_cache;
+	u32 n = tp->delivered - ss->delivered, t = now - ss->acked_ns;
+	u64 target;
+
+	/* Did they leave within half of the time in which they came? */
+	if (ss->delivered &&
+	    (u64)(sent - ss->sent_us) * (2 * NSEC_PER_USEC) <= t) {
+		if (n < (ss->target ? clamp(w / 4, LF_TRAIN_LEAST, LF_TRAIN_MOST) :
+				      LF_TRAIN_LEAST))
+			return;
+		target = div_u64((u64)ss->base_us * NSEC_PER_USEC * n,
+				 max(t, 1U));
+		/* What was in flight a round trip ago has come through. */
+		if (target > max(ss->target, w) &&
+		    target < TCP_INFINITE_SSTHRESH / 2)
+			lf_train_aim(tp, ss, target);
+	}
+	ss->sent_us = sent;
+	ss->acked_ns = now;
+	ss->delivered = tp->delivered;
+}
+
+/* What the path holds and a sixteenth, as window @w has come with @rtt_us. */
+static inline u32 lf_train_full(const struct lf_slow_start *ss, u32 w,
+				u32 rtt_us)
+{
+	u64 bytes = (u64)w * ss->base_us;
+
+	return clamp_t(u64, div_u64(bytes + bytes / 16, rtt_us), 2, w);
+}
+
+/*
+ * Packets by which window *@w may grow.  When slow start is over *@w becomes what the
+ * path holds.
+ */
+static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
+			   u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 rtt = min_t(u32, tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
+	bool next = !before(tp->snd_una, ss->round_end);
+
+	ss->base_us = min(ss->base_us, rtt);
+	if (ss->tries < LF_TRAIN_TRIES)
+		lf_train_measure(tp, ss, *w);
+	alarm = max(ss->base_us / 8, LF_ALARM_US) << ss->shift;
+	switch (ss->stage) {
+	case LF_SS_HOLD:
+		if (next) {
+			ss->stage = LF_SS_TELL;
+			lf_next_round(tp, ss);
+		}
+		return 0;
+	case LF_SS_TELL:
+		queue = ss->target && *w >= ss->target ? ss->base_us / 32 :
+							 alarm / 2;
+		ss->round_us = min(ss->round_us, rtt);
+		if (rtt >= ss->base_us + queue) {
+			if (next) {
+				*w = lf_train_full(ss, *w, ss->round_us);
+				ss->stage = LF_SS_OVER;
+			}
+			return 0;
+		}
+		if (ss->target && *w >= lf_train_cap(ss))
+			lf_train_aim(tp, ss, ++ss->tries < LF_TRAIN_TRIES ?
+				     ss->target + ss->target / 4 : 0);
+		else
+			ss->shift = min(ss->shift + 1, LF_ALARM_SHIFT_MAX);
+		ss->stage = LF_SS_GROW;
+		ss->samples = 0;
+		break;
+	default:
+		ss->samples = rtt < ss->base_us + alarm ? 0 : ss->samples + 1;
+		if (ss->samples < LF_N_RTT_SAMPLE)
+			break;
+		ss->stage = LF_SS_HOLD;
+		lf_next_round(tp, ss);
+		return 0;
+	}
+	if (!lf_train_near(ss, *w))
+		return acked;
+	acked = lf_slower(ss, acked, 4);
+	cap = lf_train_cap(ss);
+	if (*w + acked < cap)
+		return acked;
+	ss->stage = LF_SS_HOLD;
+	lf_next_round(tp, ss);
+	return cap > *w ? cap - *w : 0;
+}
+
+/**
+ * lf_slow_start_window - slow start's window after an acknowledgment
+ * @sk:    the sender; its snd_ssthresh may be changed
+ * @ss:    state; ss->stage is LF_SS_OVER when slow start ends with this
+ * @w:     congestion window, packets
+ * @acked: packets newly acknowledged
+ *
+ * Only if ss->stage is not LF_SS_OVER before.
+ *
+ * Return: the new window, packets.
+ */
+static inline u32 lf_slow_start_window(struct sock *sk,
+				       struct lf_slow_start *ss, u32 w,
+				       u32 acked)
+{
+	if (ss->way == LF_LIMITED)
+		acked = lf_limited(ss, w, acked);
+	else if (!tcp_sk(sk)->rack.rtt_us)
+		return w + acked;
+	else if (ss->way == LF_HYSTART)
+		acked = lf_hystart(sk, ss, acked);
+	else
+		acked = lf_train(sk, ss, &w, acked);
+	return w + acked;
+}
+
+/**
+ * lf_slow_start - the part of ->cong_avoid that is slow start's
+ * @sk:    the sender, in slow start
+ * @ss:    state; NULL: the kernel's slow start
+ * @acked: packets newly acknowledged
+ *
+ * Return: packets of @acked that are left for congestion avoidance.
+ */
+static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
+						 struct lf_slow_start *ss,
+						 u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 w;
+
+	if (!ss || ss->stage == LF_SS_OVER)
+		return tcp_slow_start(tp, acked);
+	w = lf_slow_start_window(sk, ss, tcp_snd_cwnd(tp), acked);
+	w = min(w, tp->snd_cwnd_clamp);
+	tcp_snd_cwnd_set(tp, w);
+	if (ss->stage == LF_SS_OVER)
+		tp->snd_ssthresh = w;
+	return 0;
+}
+
+/**
+ * lf_slow_start_loss - ->ssthresh: the window after a loss or mark
+ * @sk:     the sender
+ * @ss:     state
+ * @w:      congestion window, packets
+ * @gentle: the window that the algorithm itself would have
+ *
+ * Halves if slow start did it.  It did not if the window stood near a measured target,
+ * or if the target is far away and there is no queue: this loss is none of congestion.
+ *
+ * Return: the window, packets.
+ */
+static inline u32 lf_slow_start_loss(const struct sock *sk,
+				     struct lf_slow_start *ss, u32 w,
+				     u32 gentle)
+{
+	enum lf_slow_start_stage stage = ss->stage;
+
+	ss->lost = stage != LF_SS_OVER;
+	ss->stage = LF_SS_OVER;
+	if (stage == LF_SS_OVER || stage == LF_SS_TELL)
+		return gentle;
+	if (ss->way == LF_TRAIN && ss->target &&
+	    (lf_train_near(ss, w) ||
+	     tcp_sk(sk)->rack.rtt_us < ss->base_us + ss->base_us / 32))
+		return gentle;
+	return max(w / 2, 2U);
+}
+
+/* ->undo_cwnd: the loss event was spurious, and slow start is not over. */
+static inline void lf_slow_start_undo(const struct sock *sk,
+				      struct lf_slow_start *ss)
+{
+	if (!ss->lost)
+		return;
+	lf_slow_start_begin(sk, ss, ss->way);
+	ss->stage = LF_SS_GROW;
+}
+
+#endif /* LONGFAT_SLOW_START_H */
