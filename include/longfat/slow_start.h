@@ -23,8 +23,9 @@
  *		target = n RTT_min / t
  *
  *	Any packets that left together and are acknowledged over a longer time are such
- *	a train.  The greatest target counts.  Where noise makes a target too high it
- *	only does not help.
+ *	a train.  The greatest target counts that two trains in sequence have reached:
+ *	a receiver that reads late holds acknowledgments back, and the train behind them
+ *	looks shorter.  Where noise makes a target too high it only does not help.
  *
  *	growth		window				packets per packet acknowledged
  *			up to 3/4 target		1
@@ -67,6 +68,8 @@ enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
 /* Packets of a train; the first ten packets have no longer one. */
 #define LF_TRAIN_LEAST		6U
 #define LF_TRAIN_MOST		24U
+/* A target that is none: the train came at once. */
+#define LF_TRAIN_NONE		(TCP_INFINITE_SSTHRESH / 2)
 /* Targets that may be too low before trains are no longer asked. */
 #define LF_TRAIN_TRIES		3
 /* Least rise of the RTT that is an alarm, and how often it may double. */
@@ -102,6 +105,7 @@ struct lf_slow_start {
 		struct {	/* train */
 			u32	base_us;	/* RTT_min; ~0: none yet */
 			u32	target;		/* packets; 0: not known */
+			u32	train;		/* what the last train said */
 			u32	sent_us;	/* a train begins behind this packet: */
 			u32	acked_ns;	/*   sent, acknowledged, and */
 			u32	delivered;	/*   tp->delivered then */
@@ -227,6 +231,7 @@ static inline void lf_train_measure(struct tcp_sock *tp,
 {
 	u32 sent = (u32)tp->rack.mstamp, now = (u32)tp->tcp_clock_cache;
 	u32 n = tp->delivered - ss->delivered, t = now - ss->acked_ns;
+	u32 raise;
 	u64 target;
 
 	/* Did they leave within half of the time in which they came? */
@@ -237,10 +242,12 @@ static inline void lf_train_measure(struct tcp_sock *tp,
 			return;
 		target = div_u64((u64)ss->base_us * NSEC_PER_USEC * n,
 				 max(t, 1U));
+		target = min_t(u64, target, LF_TRAIN_NONE);
+		raise = ss->target ? min_t(u32, target, ss->train) : target;
+		ss->train = target;
 		/* What was in flight a round trip ago has come through. */
-		if (target > max(ss->target, w) &&
-		    target < TCP_INFINITE_SSTHRESH / 2)
-			lf_train_aim(tp, ss, target);
+		if (raise > max(ss->target, w) && raise < LF_TRAIN_NONE)
+			lf_train_aim(tp, ss, raise);
 	}
 	ss->sent_us = sent;
 	ss->acked_ns = now;
