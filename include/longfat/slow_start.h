@@ -391,6 +391,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 				     u32 gentle)
 {
 	enum lf_slow_start_stage stage = ss->stage;
+	const struct tcp_sock *tp = tcp_sk(sk);
 
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
@@ -398,9 +399,13 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||
-	     tcp_sk(sk)->rack.rtt_us < ss->base_us + ss->base_us / 32))
+	     tp->rack.rtt_us < ss->base_us + ss->base_us / 32))
 		return gentle;
-	return max(w / 2, 2U);
+	/* Behind an alarm it is what the window was when the lost packet left. */
+	if (stage == LF_SS_HOLD)
+		w += w - min(w, (ss->round_end - tp->snd_una) /
+				max(tp->mss_cache, 1U));
+	return clamp(w / 2, 2U, max(gentle, 2U));
 }
 
 /* ->undo_cwnd: the loss event was spurious, and slow start is not over. */
