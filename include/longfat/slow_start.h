@@ -32,8 +32,7 @@
  *			up to 17/16 target, the cap	1/4
  *			at the cap			0
  *
- *	The window stays at the cap for a round trip.  The RTTs of the next round trip
- *	tell whether there is a queue:
+ *	The window stays at the cap for a round trip.  The RTTs of the next one tell whether there is a queue:
  *
  *		all at least RTT_min + 1/32	the path is full: slow start is over
  *		one less			the target was too low: a quarter more;
@@ -41,11 +40,11 @@
  *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
  *	leave together.  Then the RTT has to tell.  Eight RTTs in sequence of at least
- *	RTT_min + 1/8 are an alarm: the window stays, and the RTTs of the next round trip
- *	but one tell again, with half of what made the alarm in the place of 1/32.  Each
- *	false alarm doubles what the next one takes, up to 1/2.
+ *	RTT_min + 1/8 are an alarm: the window stays.  After a round trip the RTTs of
+ *	three tell, with half of what made the alarm in the place of 1/32.  A false alarm
+ *	doubles what the next one takes, up to 1/2, and asks one round trip more.
  *
- *	When slow start is over the window has been the same for two round trips.  So the
+ *	When slow start is over the window has been the same for two round trips or more.  So the
  *	path holds W RTT_min / RTT, and the window becomes 17/16 of that.
  *
  * RTTs are those of RACK: from the newest packet acknowledged.  Without SACK the kernel
@@ -75,6 +74,8 @@ enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
 /* Least rise of the RTT that is an alarm, and how often it may double. */
 #define LF_ALARM_US		1000U
 #define LF_ALARM_SHIFT_MAX	2
+/* Round trips that have to tell so behind the first alarm; one more for each false one. */
+#define LF_ALARM_ROUNDS		3
 /* An RTT that is longer counts as this one: sums stay below 2^32. */
 #define LF_RTT_MOST		((u32)BIT(29))
 
@@ -117,7 +118,7 @@ struct lf_slow_start {
 	};
 	u32	owed;		/* acknowledged, and the window has not grown for it */
 	u8	samples;	/* rttSampleCount; train: high ones in sequence */
-	u8	rounds;		/* hystart++: round trips of CSS that are left */
+	u8	rounds;		/* round trips that are left, of CSS or to tell */
 	u8	way : 2;	/* enum lf_slow_start_way */
 	u8	stage : 3;	/* enum lf_slow_start_stage */
 	u8	lost : 1;	/* the last loss event ended it */
@@ -273,6 +274,7 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
 	bool next = !before(tp->snd_una, ss->round_end);
+	bool at_target = ss->target && *w >= ss->target;
 
 	ss->base_us = min(ss->base_us, rtt);
 	if (ss->tries < LF_TRAIN_TRIES)
@@ -282,15 +284,18 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 	case LF_SS_HOLD:
 		if (next) {
 			ss->stage = LF_SS_TELL;
+			ss->rounds = at_target ? 1 : LF_ALARM_ROUNDS + ss->shift;
 			lf_next_round(tp, ss);
 		}
 		return 0;
 	case LF_SS_TELL:
-		queue = ss->target && *w >= ss->target ?
-			max(ss->base_us / 32, 1U) : alarm / 2;
+		queue = at_target ? max(ss->base_us / 32, 1U) : alarm / 2;
 		ss->round_us = min(ss->round_us, rtt);
 		if (rtt >= ss->base_us + queue) {
-			if (next) {
+			if (!next)
+				return 0;
+			ss->round_end = tp->snd_nxt;
+			if (!--ss->rounds) {
 				*w = lf_train_full(ss, *w, ss->round_us);
 				ss->stage = LF_SS_OVER;
 			}
