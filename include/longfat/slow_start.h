@@ -73,7 +73,7 @@ enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
 #define LF_ALARM_US		1000U
 #define LF_ALARM_SHIFT_MAX	2
 /* An RTT that is longer counts as this one: sums stay below 2^32. */
-#define LF_RTT_MOST		BIT(29)
+#define LF_RTT_MOST		((u32)BIT(29))
 
 /* RFC 9406, section 4.3; times in microseconds. */
 #define LF_MIN_RTT_THRESH	4000U
@@ -166,8 +166,8 @@ static inline u32 lf_hystart(struct sock *sk, struct lf_slow_start *ss,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt_thresh;
 
-	ss->round_us = min(ss->round_us, tp->rack.rtt_us);
-	ss->samples = min(ss->samples + 1, U8_MAX);
+	ss->round_us = min3(ss->round_us, tp->rack.rtt_us, LF_RTT_MOST);
+	ss->samples = min_t(u32, ss->samples + 1, U8_MAX);
 	if (ss->samples >= LF_N_RTT_SAMPLE) {
 		rtt_thresh = clamp(ss->last_us / LF_MIN_RTT_DIVISOR,
 				   LF_MIN_RTT_THRESH, LF_MAX_RTT_THRESH);
@@ -264,7 +264,7 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 			   u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt = min_t(u32, tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
+	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
 	bool next = !before(tp->snd_una, ss->round_end);
 
 	ss->base_us = min(ss->base_us, rtt);
@@ -279,8 +279,8 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 		}
 		return 0;
 	case LF_SS_TELL:
-		queue = ss->target && *w >= ss->target ? ss->base_us / 32 :
-							 alarm / 2;
+		queue = ss->target && *w >= ss->target ?
+			max(ss->base_us / 32, 1U) : alarm / 2;
 		ss->round_us = min(ss->round_us, rtt);
 		if (rtt >= ss->base_us + queue) {
 			if (next) {
@@ -305,9 +305,10 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 		lf_next_round(tp, ss);
 		return 0;
 	}
-	if (!lf_train_near(ss, *w))
+	if (!ss->target)
 		return acked;
-	acked = lf_slower(ss, acked, 4);
+	if (lf_train_near(ss, *w))
+		acked = lf_slower(ss, acked, 4);
 	cap = lf_train_cap(ss);
 	if (*w + acked < cap)
 		return acked;
@@ -360,7 +361,7 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
 	if (!ss || ss->stage == LF_SS_OVER)
 		return tcp_slow_start(tp, acked);
 	w = lf_slow_start_window(sk, ss, tcp_snd_cwnd(tp), acked);
-	w = min(w, tp->snd_cwnd_clamp);
+	w = min3(w, tp->snd_cwnd_clamp, tp->snd_ssthresh);
 	tcp_snd_cwnd_set(tp, w);
 	if (ss->stage == LF_SS_OVER)
 		tp->snd_ssthresh = w;
