@@ -557,7 +557,7 @@ static void start_refuted(struct kunit *test)
 		start_hold(&s, 1, START_RTT + queue);
 		start_ack(&s, 4, START_RTT + queue - 1);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
-		KUNIT_EXPECT_EQ(test, s.ss.tries, i);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, i);
 		if (i == 3)
 			break;
 		target += target / 4;
@@ -596,7 +596,7 @@ static void start_full(struct kunit *test)
 		u64 want = 1700ULL * START_RTT * 17 / 16;
 
 		KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1700, rtt),
-				clamp_t(u32, div_u64(want, rtt), 2, 1700));
+				clamp_t(u32, div_u64(want, rtt), 850, 1700));
 	}
 	/* Windows and times of any size. */
 	s.ss.base_us = LF_RTT_MOST;
@@ -606,7 +606,9 @@ static void start_full(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, BIT(30), LF_RTT_MOST),
 			(u32)(BIT(29) + BIT(25)));
 	s.ss.base_us = 1;
-	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1000, LF_RTT_MOST), 2U);
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1000, LF_RTT_MOST), 500U);
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 3, LF_RTT_MOST), 2U);
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1, LF_RTT_MOST), 1U);
 }
 
 /* --- alarms -------------------------------------------------------------- */
@@ -659,7 +661,7 @@ static void start_false_alarms(struct kunit *test)
 	start_begin(test, &s, LF_TRAIN, 100);
 	start_ack(&s, 1, START_RTT);
 	for (i = 0; i < ARRAY_SIZE(shifts); i++) {
-		KUNIT_ASSERT_EQ(test, s.ss.shift, shifts[i]);
+		KUNIT_ASSERT_EQ(test, (u32)s.ss.shift, (u32)shifts[i]);
 		high = start_alarm_us(START_RTT, shifts[i]);
 		KUNIT_ASSERT_LE(test, high, START_RTT * 3 / 2);
 		for (n = 0; n < 50; n++)
@@ -674,7 +676,7 @@ static void start_false_alarms(struct kunit *test)
 		w = tcp_snd_cwnd(s.tp);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 3, high - 1), w + 3);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
-		KUNIT_EXPECT_EQ(test, s.ss.tries, 0);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, 0U);
 	}
 	KUNIT_EXPECT_EQ(test, START_RTT + START_RTT / 2,
 			start_alarm_us(START_RTT, LF_ALARM_SHIFT_MAX));
@@ -773,7 +775,7 @@ static void start_undone(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, s.ss.way == ways[i]);
 		KUNIT_EXPECT_EQ(test, s.ss.round_us, ~0U);
 		KUNIT_EXPECT_EQ(test, s.ss.round_end, s.tp->snd_nxt);
-		KUNIT_EXPECT_EQ(test, s.ss.lost, 0);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.lost, 0U);
 		s.tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 		w = tcp_snd_cwnd(s.tp);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT),
@@ -894,7 +896,7 @@ static void start_any_rtt(struct kunit *test)
 static void start_clock(struct kunit *test)
 {
 	struct start s;
-	u32 i;
+	u32 i, w;
 
 	for (i = 0; i < 2; i++) {
 		start_begin(test, &s, i ? LF_HYSTART : LF_TRAIN, 64);
@@ -914,6 +916,16 @@ static void start_clock(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, start_round(&s, START_RTT), 512U);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 	}
+	/* An RTT of next to nothing once: all others are a queue, but half stays. */
+	start_begin(test, &s, LF_TRAIN, 64);
+	start_round(&s, START_RTT);
+	start_ack(&s, 1, 1);
+	for (i = 0; i < 8; i++)
+		start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	w = tcp_snd_cwnd(s.tp);
+	start_hold(&s, 2, START_RTT);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w / 2);
 	/* Time that stands still, and that goes back between two ACKs. */
 	start_begin(test, &s, LF_TRAIN, 10);
 	for (i = 0; i < 20; i++)
@@ -935,6 +947,15 @@ static void start_clamped(struct kunit *test)
 		for (i = 0; i < 50; i++)
 			KUNIT_EXPECT_LE(test, start_ack(&s, 9, START_RTT), 97U);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 97U);
+		/* A window of one packet, and what it ends with. */
+		start_begin(test, &s, way, 1);
+		s.tp->snd_cwnd_clamp = 1;
+		for (i = 0; i < 50 && tcp_in_slow_start(s.tp); i++)
+			KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT +
+							i * START_RTT), 1U);
+		KUNIT_EXPECT_GE(test, s.tp->snd_ssthresh, 2U);
+		KUNIT_EXPECT_TRUE(test, (s.ss.stage == LF_SS_OVER) ==
+				  (way == LF_TRAIN || way == LF_CLASSIC));
 		start_begin(test, &s, way, TCP_INFINITE_SSTHRESH - 10);
 		KUNIT_EXPECT_LE(test, start_ack(&s, BIT(20), START_RTT),
 				(u32)TCP_INFINITE_SSTHRESH);
@@ -982,7 +1003,7 @@ static void start_anything(struct kunit *test)
 			KUNIT_ASSERT_LE(test, now, s.tp->snd_cwnd_clamp);
 			KUNIT_ASSERT_GE(test, now, 2U);
 			KUNIT_ASSERT_GE(test, s.tp->snd_ssthresh, 2U);
-			KUNIT_ASSERT_LE(test, s.ss.tries, LF_TRAIN_TRIES);
+			KUNIT_ASSERT_LE(test, (u32)s.ss.tries, LF_TRAIN_TRIES);
 			if (s.ss.stage == LF_SS_OVER)
 				break;
 			KUNIT_ASSERT_GE(test, now, w);
