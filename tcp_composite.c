@@ -542,16 +542,18 @@ static void composite_successes(struct sock *sk, u32 acked)
 	}
 }
 
-/* Every stream leaves slow start, and W becomes @w, less than a packet each. */
+/* Every stream leaves slow start, and W becomes @w. */
 static void composite_started(struct composite *ca, u32 w)
 {
-	u32 sum = max(ca->sum, 1U), i;
+	u32 sum = max(ca->sum, 1U), had = 0, given = 0, i;
 
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
 		composite_take(ca, s);
-		s->cwnd = div_u64((u64)s->cwnd * w, sum);
+		had += s->cwnd;
+		s->cwnd = div_u64((u64)had * w, sum) - given;
+		given += s->cwnd;
 		s->ssthresh = min(s->ssthresh, max(s->cwnd, 2U));
 		composite_put(ca, s);
 	}

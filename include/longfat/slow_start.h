@@ -44,8 +44,9 @@
  *	three tell, with half of what made the alarm in the place of 1/32.  A false alarm
  *	doubles what the next one takes, up to 1/2, and asks one round trip more.
  *
- *	When slow start is over the window has been the same for two round trips or more.  So the
- *	path holds W RTT_min / RTT, and the window becomes 17/16 of that.
+ *	When slow start is over the window has been the same for two round trips or more.
+ *	So the path holds W RTT_min / RTT, and the window becomes 17/16 of that, at least
+ *	W / 2.
  *
  * RTTs are those of RACK: from the newest packet acknowledged.  Without SACK the kernel
  * has none, and train and hystart++ end at a loss.
@@ -259,9 +260,11 @@ static inline void lf_train_measure(struct tcp_sock *tp,
 static inline u32 lf_train_full(const struct lf_slow_start *ss, u32 w,
 				u32 rtt_us)
 {
-	u64 bytes = (u64)w * ss->base_us;
+	u64 product = (u64)w * ss->base_us;
 
-	return clamp_t(u64, div_u64(bytes + bytes / 16, rtt_us), 2, w);
+	product = div_u64(product + product / 16, rtt_us);
+	/* Not less than after a loss: RTT_min may be a wrong one, or another path's. */
+	return min_t(u64, max_t(u64, product, max(w / 2, 2U)), w);
 }
 
 /*
@@ -376,7 +379,7 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
 	w = min3(w, tp->snd_cwnd_clamp, tp->snd_ssthresh);
 	tcp_snd_cwnd_set(tp, w);
 	if (ss->stage == LF_SS_OVER)
-		tp->snd_ssthresh = w;
+		tp->snd_ssthresh = max(w, 2U);
 	return 0;
 }
 

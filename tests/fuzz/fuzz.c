@@ -4,7 +4,7 @@
  * does what the bytes of a fuzzer say: parameters, connections, round trips, losses,
  * marks, timeouts, undo, pauses, other packet sizes, other algorithms in between.
  *
- * MODULE is the file to include, RULES what is true of this module alone
+ * MODULE is the file to include, STATE its struct, RULES what is true of it alone
  * (tests/fuzz/rules_*.h).  The sender keeps to what the kernel's core promises an
  * algorithm, and to nothing else: RTTs, windows and counters may be anything, also
  * what no path has; but no more than 2^30 bytes are in flight.
@@ -16,7 +16,8 @@
  *	an acknowledgment for n packets lets the window grow by n at most
  *	a pacing rate that was written is neither 0 nor "no limit", nor more than
  *	SO_MAX_PACING_RATE
- *	one acknowledgment for n packets is as good as n for one
+ *	one acknowledgment for n packets is as good as n for one, but in the first
+ *	slow start, which counts acknowledgments
  *	a parameter is one that its range has
  *	released, the socket's share of what is handed down at a time is TCP's own
  *
@@ -255,17 +256,21 @@ static u32 one_by_one(const struct sender *s, u32 acked)
 static void call_cong_avoid(struct sender *s, u32 acked)
 {
 	struct before was = look(s);
-	u32 exact = 0;
+	bool starting = rules_counts_acks(s);
+	u32 exact = 0, least = was.cwnd;
 
 	/* Those have no memory of their own, or could not be copied. */
-	if (acked <= 64 && s->tp.is_cwnd_limited)
+	if (acked <= 64 && s->tp.is_cwnd_limited && !starting)
 		exact = one_by_one(s, acked);
 	ops_of(s)->cong_avoid(sock_of(s), s->tp.snd_una, acked);
 	check(s, &was, "cong_avoid");
 	require(s->tp.snd_cwnd <= (u64)was.cwnd + acked,
 		"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, was.cwnd,
 		acked);
-	require(s->tp.snd_cwnd >= min(was.cwnd, s->tp.snd_cwnd_clamp),
+	/* The end of the first slow start. */
+	if (starting && !rules_counts_acks(s))
+		least /= 2;
+	require(s->tp.snd_cwnd >= min(least, s->tp.snd_cwnd_clamp),
 		"cwnd %u, was %u", s->tp.snd_cwnd, was.cwnd);
 	require(!exact || s->tp.snd_cwnd == exact,
 		"cwnd %u, was %u, %u acknowledged, %u one by one",
@@ -438,6 +443,7 @@ struct ack {
 	s32 rtt_us;
 	u32 behind;		/* packets delivered since that one was sent */
 	u32 interval_us;	/* of the rate sample; 0: none */
+	u64 sent;		/* TCP clock, us; 0: an RTT ago */
 };
 
 static void do_ack(struct sender *s, const struct ack *a)
@@ -457,6 +463,11 @@ static void do_ack(struct sender *s, const struct ack *a)
 	tp->delivered_ce += min(a->marked, acked);
 	if (acked && a->rtt_us > 0)
 		take_rtt(s, a->rtt_us);
+	/* RACK's is of any size; 0: there is no SACK. */
+	if (acked) {
+		tp->rack.rtt_us = a->rtt_us;
+		tp->rack.mstamp = a->sent ? : tp->tcp_mstamp - (u32)a->rtt_us;
+	}
 	if (acked)
 		call_pkts_acked(s, acked, a->rtt_us);
 	do_lose(s, a->lost);
@@ -491,6 +502,7 @@ static void do_round(struct sender *s, u32 stretch, u32 rtt_us, u32 rounds)
 
 	while (rounds--) {
 		do_send(s, U32_MAX);
+		a.sent = s->tp.tcp_mstamp;
 		wait_us(s, rtt_us);
 		a.acked = max(stretch, s->tp.packets_out / 16);
 		for (acks = 0; s->tp.packets_out && acks < 16; acks++) {
@@ -542,6 +554,7 @@ static void do_establish(struct sender *s, struct bytes *in)
 				       TCP_INFINITE_SSTHRESH;
 	tp->mss_cache = take_mss(in);
 	tp->inet_conn.icsk_mtup.enabled = 0;
+	tp->rack.rtt_us = 0;
 	tp->srtt_us = 0;
 	tp->rtt_min.v = ~0U;
 	tp->lsndtime = tcp_jiffies32;

@@ -18,6 +18,11 @@ static void rules_check(struct sender *s)
 	require(ca->slow == slow, "%u, streams %u", ca->slow, slow);
 }
 
+static bool rules_counts_acks(const struct sender *s)
+{
+	return false;
+}
+
 static void rules_ssthresh(struct sender *s, u32 w, u32 cwnd)
 {
 }

@@ -15,6 +15,11 @@ static void rules_check(struct sender *s)
 		(unsigned long long)ca->delta);
 }
 
+static bool rules_counts_acks(const struct sender *s)
+{
+	return false;
+}
+
 static void rules_ssthresh(struct sender *s, u32 w, u32 cwnd)
 {
 }

@@ -4,6 +4,18 @@ static void rules_check(struct sender *s)
 {
 }
 
+/*
+ * The first slow start ends by RTTs, of which each acknowledgment has one.  Before ->init
+ * it is not known which one it will be.
+ */
+static bool rules_counts_acks(const struct sender *s)
+{
+	const struct STATE *ca = inet_csk_ca((struct sock *)&s->tp);
+
+	return tcp_in_slow_start(&s->tp) &&
+	       (!s->initialised || ca->slow.stage != LF_SS_OVER);
+}
+
 /* A loss event takes something wherever that is possible, and never adds. */
 static void rules_ssthresh(struct sender *s, u32 w, u32 cwnd)
 {

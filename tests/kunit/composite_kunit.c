@@ -341,6 +341,187 @@ static void composite_slow_start(struct kunit *test)
 	}
 }
 
+/* In the last round trip of a slow start by trains, @w packets, to its last ACK. */
+static void composite_test_tell(struct tcp_sock *tp, u32 w)
+{
+	struct lf_slow_start *slow = &composite_of(tp)->book->slow;
+
+	lf_slow_start_begin((struct sock *)tp, slow, LF_TRAIN);
+	slow->stage = LF_SS_TELL;
+	slow->base_us = 100000;
+	slow->round_end = tp->snd_una + w;
+	tp->rack.rtt_us = 200000;
+}
+
+/* Slow start ends for all streams together, and their sum is the window told. */
+static void composite_start_ends(struct kunit *test)
+{
+	u32 which, i, k;
+
+	for (which = 1; which < ARRAY_SIZE(composite_ops); which++)
+		for (k = 0; k < 3; k++) {
+			struct tcp_sock *tp = composite_test_sock(test, 6400,
+								  which);
+			struct composite *ca = composite_of(tp);
+			struct lf_slow_start *slow = &ca->book->slow;
+			struct composite_stream *s;
+			u32 w = 6400, want, least;
+
+			KUNIT_EXPECT_TRUE(test, slow->way == LF_TRAIN);
+			KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_GROW);
+			/* Also unequal ones, and one that left before. */
+			if (k) {
+				s = composite_stream(ca, 0);
+				composite_take(ca, s);
+				s->cwnd *= 3;
+				if (k == 2)
+					s->ssthresh = s->cwnd / 2;
+				composite_put(ca, s);
+				w = ca->sum;
+				tcp_snd_cwnd_set(tp, w);
+			}
+			composite_test_tell(tp, w);
+			/* The window stays until its last ACK. */
+			composite_test_ack(tp, 10, 0, tp->snd_una);
+			KUNIT_EXPECT_EQ(test, ca->sum, w);
+			KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_TELL);
+			want = lf_train_full(slow, w, 200000);
+			composite_test_ack(tp, 10, 0, slow->round_end);
+			KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
+			KUNIT_EXPECT_EQ(test, want, w * 17 / 32);
+			KUNIT_EXPECT_EQ(test, ca->slow, 0U);
+			KUNIT_EXPECT_EQ(test, ca->sum, want);
+			for (i = 0; i < ca->n; i++) {
+				s = composite_stream(ca, i);
+				KUNIT_EXPECT_GE(test, s->cwnd, s->ssthresh);
+				least = want / (ca->n + (k ? 2 : 0));
+				if (!i && k)
+					least *= 3;
+				KUNIT_EXPECT_LE(test, lf_apart(s->cwnd, least),
+						2ULL);
+			}
+			composite_audit(test, tp, "slow start ended");
+			/* Congestion avoidance: a packet for each of them. */
+			ca->deal = COMPOSITE_ROUND_ROBIN;
+			want = ca->sum;
+			composite_successes((struct sock *)tp, want);
+			KUNIT_EXPECT_LE(test, ca->sum, want + ca->n);
+		}
+}
+
+/* Fewer packets than streams are left: some have none, as at the beginning. */
+static void composite_start_ends_small(struct kunit *test)
+{
+	struct composite_stream *s;
+	u32 which, w, i, want;
+
+	for (which = 1; which < ARRAY_SIZE(composite_ops); which++)
+		for (w = 1; w <= 130; w++) {
+			struct tcp_sock *tp = composite_test_sock(test, w,
+								  which);
+
+			composite_test_tell(tp, 1);
+			composite_test_ack(tp, 1, 0, tp->snd_una + 1);
+			want = min(max(w * 17 / 32, 2U), w);
+			KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, want);
+			for (i = 0; i < composite_of(tp)->n; i++) {
+				s = composite_stream(composite_of(tp), i);
+				KUNIT_EXPECT_EQ(test, s->ssthresh,
+						max(s->cwnd, 2U));
+			}
+			composite_audit(test, tp, "slow start of few ended");
+		}
+}
+
+/* While it goes on, successes are as many packets as the sum may grow. */
+static void composite_start_grows(struct kunit *test)
+{
+	static const struct {
+		const char *name;
+		u32 grown;
+	} all[] = {
+		{ "train", 640 }, { "hystart++", 640 }, { "limited", 53 },
+		{ "classic", 640 },
+	};
+	u32 which, i, n;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		for (which = 1; which < ARRAY_SIZE(composite_ops); which++) {
+			struct tcp_sock *tp;
+			struct composite *ca;
+
+			lf_test_set(test, "slow_start", all[i].name, 0);
+			tp = composite_test_sock(test, 640, which);
+			/* A connection keeps what it began with. */
+			lf_test_set(test, "slow_start", i ? "train" : "classic",
+				    0);
+			ca = composite_of(tp);
+			ca->deal = COMPOSITE_ROUND_ROBIN;
+			tp->rack.rtt_us = 100000;
+			for (n = 0; n < 640; n += 10)
+				composite_test_ack(tp, 10, 0, tp->delivered);
+			/* 640 / 12 at first, less later. */
+			KUNIT_EXPECT_LE(test, ca->sum, 640 + all[i].grown);
+			KUNIT_EXPECT_GE(test, ca->sum, 640 + all[i].grown -
+					(all[i].grown < 640 ? 6 : 0));
+			composite_audit(test, tp, "slow start");
+		}
+	lf_test_set(test, "slow_start", "train", 0);
+}
+
+/*
+ * A target: near it the sum grows by a quarter, at the cap not at all, and pacing is no
+ * longer that of a window that doubles.
+ */
+static void composite_start_aims(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 1300, 2);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+	struct lf_slow_start *slow = &ca->book->slow;
+	u64 doubling = composite_rate(sk);
+
+	slow->base_us = 100000;
+	lf_train_aim(tp, slow, 1600);
+	KUNIT_EXPECT_LT(test, composite_rate(sk), doubling);
+	lf_train_aim(tp, slow, 2600);
+	KUNIT_EXPECT_EQ(test, composite_rate(sk), doubling);
+	lf_train_aim(tp, slow, 1600);
+	ca->deal = COMPOSITE_ROUND_ROBIN;
+	tp->rack.rtt_us = 100000;
+	composite_test_ack(tp, 100, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 1325U);
+	composite_test_ack(tp, 10000, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 1700U);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_HOLD);
+	slow->round_end = tp->snd_una + 100000;
+	tcp_snd_cwnd_set(tp, 1700);
+	composite_test_ack(tp, 100, 0, tp->snd_una);
+	KUNIT_EXPECT_EQ(test, ca->sum, 1700U);
+	composite_audit(test, tp, "at the cap");
+}
+
+/* A loss in slow start halves the stream that has it, and slow start goes on. */
+static void composite_start_loses(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 640, 2);
+	struct composite *ca = composite_of(tp);
+
+	tp->rack.rtt_us = 100000;
+	composite_test_ack(tp, 0, 1, tp->delivered);
+	KUNIT_EXPECT_EQ(test, ca->sum, 640U - 40);
+	KUNIT_EXPECT_EQ(test, ca->slow, ca->n - 1);
+	KUNIT_EXPECT_TRUE(test, ca->book->slow.stage == LF_SS_GROW);
+	composite_audit(test, tp, "a loss in slow start");
+	/* What is left of it ends for the others, and the one that has left. */
+	tcp_snd_cwnd_set(tp, 600);
+	composite_test_tell(tp, 1);
+	composite_test_ack(tp, 1, 0, tp->snd_una + 1);
+	KUNIT_EXPECT_EQ(test, ca->slow, 0U);
+	KUNIT_EXPECT_EQ(test, ca->sum, 600U * 17 / 32);
+	composite_audit(test, tp, "slow start ended after a loss");
+}
+
 /* Stretch ACKs: the same streams in the end, however successes are bunched. */
 static void composite_stretch(struct kunit *test)
 {
@@ -1764,6 +1945,7 @@ static const struct lf_test_params composite_params[] = {
 	{ "deal", { "random", "round-robin", "minority", "lottery" } },
 	{ "algorithm", { "hstcp", "reno" } },
 	{ "pacing", { "0", "1000", "200" }, NULL, NULL },
+	{ "slow_start", { "hystart++", "limited", "classic", "train\n" } },
 	{ "seed", { "1", "4294967295", "0" }, NULL, NULL },
 };
 
@@ -1807,6 +1989,11 @@ static struct kunit_case composite_dealing_cases[] = {
 static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_round_trip),
 	KUNIT_CASE(composite_slow_start),
+	KUNIT_CASE(composite_start_grows),
+	KUNIT_CASE(composite_start_aims),
+	KUNIT_CASE(composite_start_ends),
+	KUNIT_CASE(composite_start_ends_small),
+	KUNIT_CASE(composite_start_loses),
 	KUNIT_CASE(composite_stretch),
 	KUNIT_CASE(composite_stretch_window),
 	KUNIT_CASE(composite_cost),

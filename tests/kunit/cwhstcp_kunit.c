@@ -957,6 +957,13 @@ static void cwhstcp_hook_slow_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->credit, 4ULL * rate);
 }
 
+/* How the first one ends is of include/longfat/slow_start.h. */
+static void cwhstcp_hook_first_slow_start(struct kunit *test)
+{
+	lf_test_first_slow_start(test, &cwhstcp,
+				 cwhstcp_test_sock(test, 10, 200000));
+}
+
 /* Growth only while the window is what limits, and never past the clamp. */
 static void cwhstcp_hook_limits(struct kunit *test)
 {
@@ -1105,6 +1112,7 @@ static const struct lf_test_params cwhstcp_params[] = {
 	{ "rtt", { "smoothed", "min\n" } },
 	{ "rtt_exponent", { "2", "1\n" }, "0", "3" },
 	{ "pacing", { "smooth", "off", "block\n" } },
+	{ "slow_start", { "hystart++", "limited", "classic", "train\n" } },
 };
 
 static void cwhstcp_params_checked(struct kunit *test)
@@ -1169,6 +1177,7 @@ static struct kunit_case cwhstcp_hook_cases[] = {
 	KUNIT_CASE(cwhstcp_hook_release),
 	KUNIT_CASE(cwhstcp_hook_before_init),
 	KUNIT_CASE(cwhstcp_hook_slow_start),
+	KUNIT_CASE(cwhstcp_hook_first_slow_start),
 	KUNIT_CASE(cwhstcp_hook_limits),
 	KUNIT_CASE(cwhstcp_hook_rtt),
 	KUNIT_CASE(cwhstcp_hook_ssthresh),

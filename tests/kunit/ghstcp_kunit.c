@@ -1314,6 +1314,8 @@ static void ghstcp_hook_before_init(struct kunit *test)
 		}
 	tcp_snd_cwnd_set(tp, 10);
 	ghstcp_init(sk);
+	/* Its acknowledgments have moved on. */
+	fresh.slow.round_end = tp->snd_nxt;
 	KUNIT_EXPECT_EQ(test, memcmp(ca, &fresh, sizeof(fresh)), 0);
 }
 
@@ -1335,6 +1337,88 @@ static void ghstcp_hook_slow_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1000U);
 	ghstcp_expect_rule(test, tp, 1000);
 	KUNIT_EXPECT_EQ(test, ca->credit, 64ULL * ca->growth.a);
+}
+
+/* How the first one ends is of include/longfat/slow_start.h. */
+static void ghstcp_hook_first_slow_start(struct kunit *test)
+{
+	lf_test_first_slow_start(test, &ghstcp, ghstcp_test_sock(test, 10));
+}
+
+/* In the first slow start, as @tp is in it. */
+static void ghstcp_start(struct ghstcp_path *p, struct tcp_sock *tp)
+{
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	ghstcp_init((struct sock *)tp);
+	ghstcp_path(p, tp);
+}
+
+/*
+ * What slow start knows and the samples have the same place: samples begin after it, and
+ * from nothing; no ACK, event or pause of before counts as one.
+ */
+static void ghstcp_samples_after_slow_start(struct kunit *test)
+{
+	struct tcp_sock *tp = ghstcp_test_sock(test, 1000);
+	struct ghstcp *ca = ghstcp_of(tp);
+	struct sock *sk = (struct sock *)tp;
+	struct ghstcp_path p;
+	struct ghstcp before;
+
+	ghstcp_start(&p, tp);
+	ghstcp_cong_avoid(sk, 0, 5);
+	before = *ca;
+	ghstcp_acks(&p, 200);
+	ghstcp_tx_start(sk);
+	KUNIT_EXPECT_TRUE(test, ca->starting);
+	KUNIT_EXPECT_EQ(test, memcmp(&ca->slow, &before.slow,
+				     sizeof(ca->slow)), 0);
+	KUNIT_EXPECT_EQ(test, ca->min_us, ~0U);
+	KUNIT_EXPECT_EQ(test, ca->var_sum, 0ULL);
+
+	/* It is over, by what it knows or by a loss in it; in recovery still none. */
+	tp->prior_cwnd = tcp_snd_cwnd(tp);
+	tp->snd_ssthresh = ghstcp_ssthresh(sk);
+	tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+	ghstcp_acks(&p, 200);
+	KUNIT_EXPECT_TRUE(test, ca->starting);
+	KUNIT_EXPECT_TRUE(test, ca->slow.lost);
+	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+	ghstcp_acks(&p, 1);
+	KUNIT_EXPECT_FALSE(test, ca->starting);
+	KUNIT_EXPECT_EQ(test, ca->window.n, 1U);
+	KUNIT_EXPECT_EQ(test, ca->window.sum_x, 0);
+	KUNIT_EXPECT_EQ(test, ca->window.sum_xx, 0);
+	ghstcp_windows(&p, 2);
+	KUNIT_EXPECT_NE(test, ca->min_us, ~0U);
+
+	/* A later loss, and its undoing, begin the samples anew, and no slow start. */
+	KUNIT_EXPECT_GT(test, ca->window.n, 0U);
+	ghstcp_ssthresh(sk);
+	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
+	ghstcp_undo_cwnd(sk);
+	before = *ca;
+	memset(&before.window, 0, sizeof(before.window));
+	KUNIT_EXPECT_EQ(test, memcmp(ca, &before, sizeof(before)), 0);
+
+	/* Its own end: the ACK that ends it is no sample, the next one is. */
+	ghstcp_start(&p, tp);
+	ca->slow.stage = LF_SS_OVER;
+	tp->snd_ssthresh = tcp_snd_cwnd(tp);
+	ghstcp_acks(&p, 1);
+	KUNIT_EXPECT_FALSE(test, ca->starting);
+	KUNIT_EXPECT_EQ(test, ca->window.n, 1U);
+
+	/* A slow start after that, after a timeout say, is the kernel's. */
+	tp->snd_ssthresh = 2000;
+	tcp_snd_cwnd_set(tp, 1000);
+	ghstcp_acks(&p, 5);
+	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
+	tp->rack.rtt_us = 44000;
+	ghstcp_cong_avoid(sk, 0, 100);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1100U);
+	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
 }
 
 /* Growth only while the window is what limits, and never past the clamp. */
@@ -1732,6 +1816,7 @@ static void ghstcp_hook_trace(struct kunit *test)
 static const struct lf_test_params ghstcp_params[] = {
 	{ "mode", { "hstcp", "reno", "auto\n" } },
 	{ "rule", { "trend", "refined\n" } },
+	{ "slow_start", { "hystart++", "limited", "classic", "train\n" } },
 };
 
 static void ghstcp_params_checked(struct kunit *test)
@@ -1822,6 +1907,8 @@ static struct kunit_case ghstcp_hook_cases[] = {
 	KUNIT_CASE(ghstcp_hook_init),
 	KUNIT_CASE(ghstcp_hook_before_init),
 	KUNIT_CASE(ghstcp_hook_slow_start),
+	KUNIT_CASE(ghstcp_hook_first_slow_start),
+	KUNIT_CASE(ghstcp_samples_after_slow_start),
 	KUNIT_CASE(ghstcp_hook_limits),
 	KUNIT_CASE(ghstcp_hook_batch),
 	KUNIT_CASE(ghstcp_hook_rate),

@@ -846,6 +846,12 @@ static void ltcp_hook_slow_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->credit, 64 * 5 * 2525ULL);
 }
 
+/* How the first one ends is of include/longfat/slow_start.h. */
+static void ltcp_hook_first_slow_start(struct kunit *test)
+{
+	lf_test_first_slow_start(test, &ltcp, ltcp_test_sock(test, 10, 120000));
+}
+
 /* Growth only while the window is what limits, and never past the clamp. */
 static void ltcp_hook_limits(struct kunit *test)
 {
@@ -1023,6 +1029,7 @@ static const struct lf_test_params ltcp_params[] = {
 	{ "rtt_ref_us", { "1000", "1000000", "8000\n" }, "999", "1000001" },
 	{ "rtt_alpha", { "0", "1/2", "1", "1/3\n" } },
 	{ "one_layer", { "0", "N", "1", "Y\n" } },
+	{ "slow_start", { "hystart++", "limited", "classic", "train\n" } },
 };
 
 static void ltcp_params_checked(struct kunit *test)
@@ -1093,6 +1100,7 @@ static struct kunit_case ltcp_hook_cases[] = {
 	KUNIT_CASE(ltcp_hook_init),
 	KUNIT_CASE(ltcp_hook_before_init),
 	KUNIT_CASE(ltcp_hook_slow_start),
+	KUNIT_CASE(ltcp_hook_first_slow_start),
 	KUNIT_CASE(ltcp_hook_limits),
 	KUNIT_CASE(ltcp_hook_cong_avoid),
 	KUNIT_CASE(ltcp_hook_small_windows),

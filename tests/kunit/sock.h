@@ -113,6 +113,64 @@ static inline void lf_test_set(struct kunit *test, const char *name,
 			    val);
 }
 
+/*
+ * The first slow start of @ops, with @tp after ->init: slow_start is read in ->init alone.  A
+ * loss in it halves 900 packets, but for classic, and takes less later.  After undo it goes
+ * on.  At 900 packets limited grows by one for 18.
+ */
+static inline void lf_test_first_slow_start(struct kunit *test,
+					    const struct tcp_congestion_ops *ops,
+					    struct tcp_sock *tp)
+{
+	static const char * const ways[] = {
+		"hystart++", "limited", "train", "classic",
+	};
+	struct sock *sk = (struct sock *)tp;
+	u32 i, again, w;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		bool classic = !strcmp(ways[i], "classic");
+
+		lf_test_set(test, "slow_start", ways[i], 0);
+		tcp_snd_cwnd_set(tp, 900);
+		tp->prior_cwnd = 900;
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		ops->init(sk);
+		/* What is set now is for the next connection. */
+		lf_test_set(test, "slow_start", classic ? "train" : "classic",
+			    0);
+		for (again = 0; again < 3; again++) {
+			w = ops->ssthresh(sk);
+			if (classic)
+				KUNIT_EXPECT_GT_MSG(test, w, 500U, "%s", ways[i]);
+			else
+				KUNIT_EXPECT_EQ_MSG(test, w, 450U, "%s", ways[i]);
+			KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 900U);
+			tp->snd_ssthresh = w;
+			tcp_snd_cwnd_set(tp, w);
+			KUNIT_EXPECT_EQ(test, ops->undo_cwnd(sk), 900U);
+			tcp_snd_cwnd_set(tp, 900);
+			tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		}
+		ops->cong_avoid(sk, 0, 18);
+		KUNIT_EXPECT_EQ_MSG(test, tcp_snd_cwnd(tp),
+				    strcmp(ways[i], "limited") ? 918U : 901U,
+				    "%s", ways[i]);
+		/* A loss that is none of it any more. */
+		tcp_snd_cwnd_set(tp, 900);
+		ops->ssthresh(sk);
+		KUNIT_EXPECT_GT_MSG(test, ops->ssthresh(sk), 500U, "%s",
+				    ways[i]);
+	}
+	/* One that knows its ssthresh has none to come. */
+	lf_test_set(test, "slow_start", "train", 0);
+	tp->snd_ssthresh = 1000;
+	ops->init(sk);
+	ops->cong_avoid(sk, 0, 18);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 918U);
+	KUNIT_EXPECT_GT(test, ops->ssthresh(sk), 500U);
+}
+
 /* What a parameter takes, its default last, and what it refuses. */
 struct lf_test_params {
 	const char *name, *good[5];

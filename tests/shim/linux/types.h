@@ -25,5 +25,6 @@ typedef __int128_t s128;
 #define likely(x)	(x)
 #define unlikely(x)	(x)
 #define noinline	__attribute__((noinline))
+#define __maybe_unused	__attribute__((unused))
 
 #endif /* LONGFAT_SHIM_TYPES_H */

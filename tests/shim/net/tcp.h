@@ -107,6 +107,8 @@ struct tcp_sock {
 	u32 snd_una, snd_nxt, snd_wnd, write_seq;
 	struct minmax rtt_min;
 	struct {
+		u64 mstamp;
+		u32 rtt_us;
 		u8 reo_wnd_steps;
 	} rack;
 	bool is_cwnd_limited, rate_app_limited, reord_seen, syn_data;

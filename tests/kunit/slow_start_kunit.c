@@ -1,0 +1,1079 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * How the first slow start ends: include/longfat/slow_start.h
+ *
+ * Sequence numbers are packets.  The sender always has a whole window in flight.
+ */
+
+#define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
+
+#include <kunit/test.h>
+#include <linux/module.h>
+#include <net/tcp.h>
+
+#include <longfat/slow_start.h>
+
+#include "sample.h"
+#include "sock.h"
+
+#define START_RTT	100000U		/* microseconds */
+#define START_NOW	(5 * NSEC_PER_SEC)
+
+struct start {
+	struct tcp_sock *tp;
+	struct lf_slow_start ss;
+};
+
+static struct sock *start_sk(const struct start *s)
+{
+	return (struct sock *)s->tp;
+}
+
+/* @cwnd packets in flight, and what is acknowledged before belongs to no train. */
+static void start_begin(struct kunit *test, struct start *s,
+			enum lf_slow_start_way way, u32 cwnd)
+{
+	struct tcp_sock *tp = lf_test_sock(test, cwnd, ~0U);
+
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tp->tcp_clock_cache = START_NOW;
+	tp->delivered = 1;
+	tp->snd_nxt = cwnd;
+	s->tp = tp;
+	start_sk(s)->sk_pacing_status = SK_PACING_FQ;
+	/* What another algorithm left behind does not matter. */
+	memset(&s->ss, 0xff, sizeof(s->ss));
+	lf_slow_start_begin(start_sk(s), &s->ss, way);
+}
+
+/*
+ * An ACK for @n packets, the newest of which was acknowledged after @rtt_us.  Packets
+ * left at the rate at which they are acknowledged: that is no train.
+ */
+static u32 start_ack(struct start *s, u32 n, u32 rtt_us)
+{
+	struct tcp_sock *tp = s->tp;
+
+	tp->tcp_clock_cache += n * 10 * NSEC_PER_USEC;
+	tp->rack.mstamp = div_u64(tp->tcp_clock_cache, NSEC_PER_USEC) + rtt_us;
+	tp->rack.rtt_us = rtt_us;
+	tp->snd_una += n;
+	tp->delivered += n;
+	lf_slow_start(start_sk(s), &s->ss, n);
+	tp->snd_nxt = max(tp->snd_nxt, tp->snd_una + tcp_snd_cwnd(tp));
+	return tcp_snd_cwnd(tp);
+}
+
+/* All up to @end is acknowledged, one by one. */
+static u32 start_acks(struct start *s, u32 end, u32 rtt_us)
+{
+	while (before(s->tp->snd_una, end))
+		start_ack(s, 1, rtt_us);
+	return tcp_snd_cwnd(s->tp);
+}
+
+/*
+ * All that is in flight is acknowledged: a round trip.  What its last ACK lets leave is not
+ * in the next one, so let that one begin again, to count in powers of 2.
+ */
+static u32 start_round(struct start *s, u32 rtt_us)
+{
+	u32 w = start_acks(s, s->tp->snd_nxt, rtt_us);
+
+	s->ss.round_end = s->tp->snd_nxt;
+	return w;
+}
+
+/* --- RFC 9406 ------------------------------------------------------------ */
+
+/* A round trip ends when what was sent at its beginning is acknowledged: windowEnd. */
+static void start_rounds(struct kunit *test)
+{
+	struct start s;
+	u32 i, end = 10;
+
+	start_begin(test, &s, LF_HYSTART, 10);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	KUNIT_EXPECT_EQ(test, s.ss.round_end, 10U);
+	KUNIT_EXPECT_EQ(test, s.ss.last_us, ~0U);
+	KUNIT_EXPECT_EQ(test, s.ss.round_us, ~0U);
+	for (i = 0; i < 6; i++) {
+		KUNIT_EXPECT_EQ(test, s.ss.round_end, end);
+		/* The least counts, and not that of its end. */
+		start_ack(&s, 1, START_RTT + i);
+		KUNIT_EXPECT_EQ(test, s.ss.round_us, START_RTT + i);
+		start_ack(&s, 1, START_RTT - i);
+		KUNIT_EXPECT_EQ(test, s.ss.round_us, START_RTT - i);
+		start_acks(&s, end - 1, START_RTT + 1000);
+		KUNIT_EXPECT_EQ(test, s.ss.round_us, START_RTT - i);
+		KUNIT_EXPECT_EQ(test, s.ss.round_end, end);
+		/* The last packet of it: windowEnd is the SND.NXT before that. */
+		end = s.tp->snd_nxt;
+		start_ack(&s, 1, START_RTT + 1000);
+		KUNIT_EXPECT_EQ(test, s.ss.last_us, START_RTT - i);
+		KUNIT_EXPECT_EQ(test, s.ss.round_us, ~0U);
+		KUNIT_EXPECT_EQ(test, s.ss.samples, 0);
+		KUNIT_EXPECT_EQ(test, s.ss.round_end, end);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_nxt, end + 2);
+	}
+}
+
+/* A round trip of @base, and @n ACKs with @rtt_us of the next one. */
+static void start_rise(struct kunit *test, struct start *s, u32 base, u32 rtt_us,
+		       u32 n)
+{
+	start_begin(test, s, LF_HYSTART, 64);
+	start_round(s, base);
+	while (n--)
+		start_ack(s, 1, rtt_us);
+}
+
+/* Eight RTTs make a minimum that says something: N_RTT_SAMPLE. */
+static void start_filter(struct kunit *test)
+{
+	struct start s;
+	u32 n;
+
+	for (n = 1; n <= 7; n++) {
+		start_rise(test, &s, START_RTT, 2 * START_RTT, n);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 128 + n);
+	}
+	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+	KUNIT_EXPECT_EQ(test, s.ss.css_us, 2 * START_RTT);
+	/* One of the eight that is as low as before, and it is none. */
+	start_rise(test, &s, START_RTT, 2 * START_RTT, 7);
+	start_ack(&s, 1, START_RTT);
+	start_acks(&s, s.ss.round_end, 2 * START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	/* There is nothing to compare the first round trip with. */
+	start_begin(test, &s, LF_HYSTART, 64);
+	start_round(&s, 2 * START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	/* ACKs for two packets each: eight of them still. */
+	start_rise(test, &s, START_RTT, 2 * START_RTT, 0);
+	for (n = 1; n <= 8; n++) {
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		start_ack(&s, 2, 2 * START_RTT);
+	}
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+}
+
+/* RttThresh is an eighth of the last minimum, 4 ms at least, 16 ms at most. */
+static void start_thresh(struct kunit *test)
+{
+	static const struct {
+		u32 last_us, thresh_us;
+	} all[] = {
+		{ 1, 4000 }, { 1000, 4000 }, { 31999, 4000 }, { 32000, 4000 },
+		{ 32008, 4001 }, { 40000, 5000 }, { 100000, 12500 },
+		{ 127992, 15999 }, { 128000, 16000 }, { 136000, 16000 },
+		{ 300000, 16000 }, { 10000000, 16000 }, { 60000000, 16000 },
+	};
+	struct start s;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		u32 rtt_us = all[i].last_us + all[i].thresh_us;
+
+		start_rise(test, &s, all[i].last_us, rtt_us - 1, 64);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		start_rise(test, &s, all[i].last_us, rtt_us, 64);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+		KUNIT_EXPECT_EQ(test, s.ss.css_us, rtt_us);
+	}
+}
+
+/* In CSS the window grows by a quarter, whatever an ACK acknowledges at once. */
+static void start_css_grows(struct kunit *test)
+{
+	static const u32 stretches[] = { 1, 2, 3, 4, 5, 7, 16 };
+	struct start s;
+	u32 i, acked, w;
+
+	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
+		start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_CSS);
+		/* The eighth already counts a quarter. */
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, w, 128U + 7);
+		KUNIT_EXPECT_EQ(test, s.ss.owed, 1U);
+		for (acked = 0; acked < 100; ) {
+			acked += stretches[i];
+			KUNIT_EXPECT_EQ(test, start_ack(&s, stretches[i],
+							2 * START_RTT),
+					w + (acked + 1) / 4);
+		}
+		KUNIT_EXPECT_EQ(test, s.ss.owed, (acked + 1) % 4);
+	}
+}
+
+/* After five round trips of CSS, the one in which it began included, it is over. */
+static void start_css_rounds(struct kunit *test)
+{
+	struct start s;
+	u32 i, w;
+
+	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
+	for (i = 1; i <= 5; i++) {
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+		KUNIT_EXPECT_EQ(test, s.ss.rounds, 6 - i);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh,
+				(u32)TCP_INFINITE_SSTHRESH);
+		start_acks(&s, s.ss.round_end, 2 * START_RTT);
+	}
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	w = tcp_snd_cwnd(s.tp);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, w);
+	KUNIT_EXPECT_FALSE(test, tcp_in_slow_start(s.tp));
+	/* A quarter in each: of the 120 packets left of the first, then of all. */
+	KUNIT_EXPECT_GE(test, w, (135 + 120 / 4) * 625 / 256 - 3U);
+	KUNIT_EXPECT_LE(test, w, (135 + 120 / 4) * 625 / 256 + 3U);
+}
+
+/* An RTT below that at which CSS began: no queue, and slow start goes on. */
+static void start_resumes(struct kunit *test)
+{
+	u32 base = 2 * START_RTT, n, w;
+	struct start s;
+
+	/* As high as that: no. */
+	start_rise(test, &s, START_RTT, base, 8);
+	start_round(&s, base);
+	start_round(&s, base);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+
+	/* The round trip in which CSS began has its samples already. */
+	start_rise(test, &s, START_RTT, base, 8);
+	w = tcp_snd_cwnd(s.tp);
+	start_ack(&s, 1, base - 1);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), w + 1);
+	KUNIT_EXPECT_EQ(test, s.ss.last_us, START_RTT);
+
+	/* In another one, eight are needed. */
+	start_rise(test, &s, START_RTT, base, 8);
+	start_acks(&s, s.ss.round_end, base);
+	KUNIT_ASSERT_EQ(test, s.ss.samples, 0);
+	for (n = 1; n <= 8; n++) {
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+		start_ack(&s, 1, base - 1);
+	}
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	w = tcp_snd_cwnd(s.tp);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 5, base), w + 5);
+
+	/* And CSS may come back, for another five round trips. */
+	start_acks(&s, s.ss.round_end, base - 1);
+	start_acks(&s, s.ss.round_end - 1, 2 * base);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_CSS);
+	KUNIT_EXPECT_EQ(test, s.ss.rounds, 5);
+	KUNIT_EXPECT_EQ(test, s.ss.css_us, 2 * base);
+}
+
+/* L = 8 packets for an ACK where nothing paces, no limit where fq or TCP does. */
+static void start_burst(struct kunit *test)
+{
+	struct start s;
+
+	start_begin(test, &s, LF_HYSTART, 100);
+	start_sk(&s)->sk_pacing_status = SK_PACING_NONE;
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 7, START_RTT), 107U);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT), 115U);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 9, START_RTT), 123U);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 60, START_RTT), 131U);
+	s.ss.stage = LF_SS_CSS;
+	s.ss.css_us = START_RTT;
+	s.ss.rounds = 2;
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 60, START_RTT), 133U);
+	s.ss.stage = LF_SS_GROW;
+	start_sk(&s)->sk_pacing_status = SK_PACING_NEEDED;
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 60, START_RTT), 193U);
+	start_sk(&s)->sk_pacing_status = SK_PACING_FQ;
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 60, START_RTT), 253U);
+}
+
+/* --- RFC 3742 ------------------------------------------------------------ */
+
+/* Above 100 packets a packet for each W / 50 acknowledged: 50 in a round trip. */
+static void start_limited(struct kunit *test)
+{
+	struct start s;
+	u32 w, acked, i;
+
+	start_begin(test, &s, LF_LIMITED, 10);
+	for (w = 10; w <= 100; w++)
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w + 1);
+	KUNIT_EXPECT_EQ(test, w, 101U);
+	for (i = 0; i < 100; i++) {
+		w = tcp_snd_cwnd(s.tp);
+		for (acked = 0; acked < w; acked++)
+			start_ack(&s, 1, START_RTT);
+		KUNIT_EXPECT_LE(test, tcp_snd_cwnd(s.tp) - w, 51U);
+		KUNIT_EXPECT_GE(test, tcp_snd_cwnd(s.tp) - w, w < 200 ? 33U : 44U);
+	}
+	/* K = int(W / 50), and what is owed is not lost in stretch ACKs. */
+	for (w = 101; w <= LF_WINDOW_MAX; w = lf_next_window(w, 400, 8)) {
+		start_begin(test, &s, LF_LIMITED, w);
+		for (i = 0; i < w / 50 - 1; i++)
+			if (w < 4000)
+				KUNIT_ASSERT_EQ(test, start_ack(&s, 1, 0), w);
+		if (w < 4000)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, 1, 0), w + 1);
+		start_begin(test, &s, LF_LIMITED, w);
+		KUNIT_ASSERT_EQ(test, start_ack(&s, w / 50 * 7 + 1, 0), w + 7);
+		KUNIT_ASSERT_EQ(test, s.ss.owed, 1U);
+	}
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+}
+
+/* --- trains -------------------------------------------------------------- */
+
+/*
+ * An ACK for @n packets, @ns after the last one, for packets that left @sent_us after
+ * those of the last one.
+ */
+static u32 start_train_ack(struct start *s, u32 n, u64 ns, u32 sent_us)
+{
+	struct tcp_sock *tp = s->tp;
+
+	tp->tcp_clock_cache += ns;
+	tp->rack.mstamp += sent_us;
+	tp->rack.rtt_us = START_RTT;
+	tp->snd_una += n;
+	tp->delivered += n;
+	lf_slow_start(start_sk(s), &s->ss, n);
+	return tcp_snd_cwnd(tp);
+}
+
+/* Ten packets that left together, acknowledged in pairs, @ns for each packet. */
+static void start_train(struct start *s, u32 ns)
+{
+	u32 i;
+
+	for (i = 0; i < 5; i++)
+		start_train_ack(s, 2, 2 * ns, 0);
+}
+
+/* The first ten packets tell how many the path holds: n RTT / t. */
+static void start_first_train(struct kunit *test)
+{
+	/* 100 ms at 100 Mbit/s, 1 and 10 Gbit/s, 1500 bytes. */
+	static const struct {
+		u32 ns, target;
+	} all[] = {
+		{ 120000, 833 }, { 12000, 8333 }, { 1200, 83333 },
+		{ 2000000, 50 }, { 100000, 1000 },
+	};
+	struct start s;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		start_begin(test, &s, LF_TRAIN, 10);
+		start_train(&s, all[i].ns);
+		KUNIT_EXPECT_EQ(test, s.ss.target, all[i].target);
+		/* One above the cap: the window stays in slow start there. */
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh,
+				all[i].target + all[i].target / 16 + 1);
+		KUNIT_EXPECT_EQ(test, s.ss.base_us, START_RTT);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 20U);
+	}
+	/* Six packets after the first ACK are enough, fewer are not. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	start_train_ack(&s, 2, 100000, 0);
+	start_train_ack(&s, 5, 500000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	start_train_ack(&s, 1, 100000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	/* All at once, a train of no length: no path is so fast. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	start_train_ack(&s, 2, 0, 0);
+	start_train_ack(&s, 8, 0, 0);
+	KUNIT_EXPECT_LT(test, s.ss.target, (u32)TCP_INFINITE_SSTHRESH / 2);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 20U);
+}
+
+/* Packets that left over more than half of the time in which they came are none. */
+static void start_train_apart(struct kunit *test)
+{
+	struct start s;
+	u32 i;
+
+	/* Eight packets in 800 us. */
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, LF_TRAIN, 10);
+		start_train_ack(&s, 2, 100000, 0);
+		start_train_ack(&s, 8, 800000, 400 + i);
+		KUNIT_EXPECT_EQ(test, s.ss.target, i ? 0U : 1000U);
+	}
+	/* Paced by the acknowledgments, however many. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	for (i = 0; i < 500; i++)
+		start_train_ack(&s, 1, 100000, 100);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	/* And the next ones that left together are one again. */
+	start_train_ack(&s, 8, 8 * 50000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 2000U);
+}
+
+/* The greatest target counts; one below the window is known to be wrong. */
+static void start_train_greatest(struct kunit *test)
+{
+	struct start s;
+
+	start_begin(test, &s, LF_TRAIN, 10);
+	start_train(&s, 100000);
+	KUNIT_ASSERT_EQ(test, s.ss.target, 1000U);
+	start_train_ack(&s, 24, 24 * 200000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1063U);
+	start_train_ack(&s, 24, 24 * 80000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1250U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1250U + 78 + 1);
+	start_train_ack(&s, 24, 24 * 90000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1250U);
+
+	/* A later one is of as many packets as a quarter of the window, up to 24. */
+	start_begin(test, &s, LF_TRAIN, 64);
+	start_train(&s, 100000);
+	KUNIT_ASSERT_EQ(test, s.ss.target, 1000U);
+	start_train_ack(&s, 2, 1, 1000);
+	start_train_ack(&s, 18, 18 * 50000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	start_train_ack(&s, 6, 6 * 50000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 2000U);
+
+	/* Below the window, and at it. */
+	start_begin(test, &s, LF_TRAIN, 1100);
+	start_train(&s, 100000);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+	start_begin(test, &s, LF_TRAIN, 992);
+	start_train(&s, 100000);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	start_begin(test, &s, LF_TRAIN, 994);
+	start_train(&s, 100000);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+}
+
+/* At @cwnd with a target of 1600: 3/4 of it is 1200, the cap 1700. */
+static void start_at_target(struct kunit *test, struct start *s, u32 cwnd)
+{
+	start_begin(test, s, LF_TRAIN, cwnd);
+	s->ss.base_us = START_RTT;
+	lf_train_aim(s->tp, &s->ss, 1600);
+	KUNIT_ASSERT_EQ(test, s->tp->snd_ssthresh, 1701U);
+}
+
+/* Growth is 1 up to 3/4 of the target, 1/4 up to the cap, and 0 there. */
+static void start_train_growth(struct kunit *test)
+{
+	static const u32 stretches[] = { 1, 2, 3, 8, 45, 64 };
+	struct start s;
+	u32 i, w, acked;
+
+	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
+		u32 n = stretches[i];
+
+		start_at_target(test, &s, 1000);
+		for (w = 1000; w <= 1200; w += n)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
+					w + n);
+		for (acked = n; w + acked / 4 < 1700; acked += n)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
+					w + acked / 4);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, n, START_RTT), 1700U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		for (acked = 0; acked < 1000; acked += n)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
+					1700U);
+	}
+	/* One ACK for all of it does not pass the cap, from wherever. */
+	for (w = 2; w <= 1700; w += 7) {
+		start_at_target(test, &s, w);
+		KUNIT_EXPECT_LE(test, start_ack(&s, 10000, START_RTT), 1700U);
+		KUNIT_EXPECT_LE(test, start_ack(&s, 10000, START_RTT), 1700U);
+	}
+}
+
+/* At the cap, in HOLD. */
+static void start_at_cap(struct kunit *test, struct start *s)
+{
+	start_at_target(test, s, 1699);
+	start_ack(s, 4, START_RTT);
+	KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(s->tp), 1700U);
+	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_HOLD);
+}
+
+/* @n round trips at the cap, of RTTs @rtt_us, to the last packet but one. */
+static void start_hold(struct start *s, u32 n, u32 rtt_us)
+{
+	while (n--) {
+		start_acks(s, s->ss.round_end - 1, rtt_us);
+		if (n)
+			start_ack(s, 1, rtt_us);
+	}
+}
+
+/* A round trip at the cap, then one whose RTTs are 1/32 above the least: full. */
+static void start_confirmed(struct kunit *test)
+{
+	u32 queue = START_RTT / 32;
+	struct start s;
+
+	start_at_cap(test, &s);
+	/* In the first one they tell nothing: those packets left before. */
+	start_hold(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+	start_hold(&s, 1, START_RTT + queue);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U);
+	KUNIT_EXPECT_EQ(test, s.ss.round_us, START_RTT + queue);
+	start_ack(&s, 1, START_RTT + queue);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	/* 17/16 of 1700 * 32/33 is more than there was. */
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1700U);
+	KUNIT_EXPECT_FALSE(test, tcp_in_slow_start(s.tp));
+}
+
+/* One RTT of the second round trip is less: the target was too low, a quarter more. */
+static void start_refuted(struct kunit *test)
+{
+	u32 queue = START_RTT / 32, i, target = 1600, cap = 1700;
+	struct start s;
+
+	start_at_cap(test, &s);
+	for (i = 1; i <= 3; i++) {
+		start_hold(&s, 1, START_RTT + queue);
+		start_ack(&s, 1, START_RTT + queue);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		/* Also the very last one. */
+		start_hold(&s, 1, START_RTT + queue);
+		start_ack(&s, 4, START_RTT + queue - 1);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, i);
+		if (i == 3)
+			break;
+		target += target / 4;
+		KUNIT_EXPECT_EQ(test, s.ss.target, target);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh,
+				target + target / 16 + 1);
+		KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), cap);
+		cap = target + target / 16;
+		while (s.ss.stage == LF_SS_GROW)
+			start_ack(&s, 1, START_RTT);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), cap);
+	}
+	/* The third was no better: no trains, and the window doubles. */
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), cap + 4);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 50, START_RTT), cap + 54);
+	start_train_ack(&s, 2, 1, 1000);
+	start_train_ack(&s, 500, 500 * 10000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+}
+
+/* The window at the end is 17/16 of what the path holds, W RTT_min / RTT. */
+static void start_full(struct kunit *test)
+{
+	struct start s;
+	u32 rtt;
+
+	start_at_cap(test, &s);
+	start_hold(&s, 2, 2 * START_RTT);
+	start_ack(&s, 1, 150000);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U * 10 * 17 / 15 / 16);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1700U * 10 * 17 / 15 / 16);
+	for (rtt = START_RTT; rtt < LF_RTT_MOST; rtt += rtt / 9) {
+		u64 want = 1700ULL * START_RTT * 17 / 16;
+
+		KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1700, rtt),
+				clamp_t(u32, div_u64(want, rtt), 850, 1700));
+	}
+	/* Windows and times of any size. */
+	s.ss.base_us = LF_RTT_MOST;
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, BIT(30), LF_RTT_MOST),
+			(u32)BIT(30));
+	s.ss.base_us = LF_RTT_MOST / 2;
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, BIT(30), LF_RTT_MOST),
+			(u32)(BIT(29) + BIT(25)));
+	s.ss.base_us = 1;
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1000, LF_RTT_MOST), 500U);
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 3, LF_RTT_MOST), 2U);
+	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1, LF_RTT_MOST), 1U);
+}
+
+/* --- alarms -------------------------------------------------------------- */
+
+/* The RTTs of a train's end of which eight in sequence are an alarm. */
+static u32 start_alarm_us(u32 base_us, u32 shift)
+{
+	return base_us + (max(base_us / 8, 1000U) << shift);
+}
+
+/* Without a target, eight RTTs in sequence stop the window. */
+static void start_alarm(struct kunit *test)
+{
+	static const u32 bases[] = { 100, 7999, 8000, START_RTT, 60000000 };
+	u32 i, n, high, w;
+	struct start s;
+
+	for (i = 0; i < ARRAY_SIZE(bases); i++) {
+		high = start_alarm_us(bases[i], 0);
+		start_begin(test, &s, LF_TRAIN, 100);
+		start_ack(&s, 1, bases[i]);
+		/* One that is lower begins anew. */
+		for (n = 0; n < 7; n++)
+			start_ack(&s, 1, high);
+		start_ack(&s, 1, high - 1);
+		for (n = 0; n < 7; n++)
+			start_ack(&s, 1, high);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, w, 116U);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		/* Half of that in all RTTs of the round trip after the next. */
+		high = bases[i] + (high - bases[i]) / 2;
+		start_hold(&s, 2, high);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high),
+				lf_train_full(&s.ss, w, high));
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	}
+}
+
+/* Each false alarm doubles what the next one takes, up to half of the RTT. */
+static void start_false_alarms(struct kunit *test)
+{
+	static const u8 shifts[] = { 0, 1, 2, 2, 2 };
+	struct start s;
+	u32 i, n, high, w;
+
+	start_begin(test, &s, LF_TRAIN, 100);
+	start_ack(&s, 1, START_RTT);
+	for (i = 0; i < ARRAY_SIZE(shifts); i++) {
+		KUNIT_ASSERT_EQ(test, (u32)s.ss.shift, (u32)shifts[i]);
+		high = start_alarm_us(START_RTT, shifts[i]);
+		KUNIT_ASSERT_LE(test, high, START_RTT * 3 / 2);
+		for (n = 0; n < 50; n++)
+			start_ack(&s, 1, high - 1);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		for (n = 0; n < 8; n++)
+			start_ack(&s, 1, high);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		high = START_RTT + (high - START_RTT) / 2;
+		start_hold(&s, 2, high);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 3, high - 1), w + 3);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, 0U);
+	}
+	KUNIT_EXPECT_EQ(test, START_RTT + START_RTT / 2,
+			start_alarm_us(START_RTT, LF_ALARM_SHIFT_MAX));
+}
+
+/* --- loss and its undoing ------------------------------------------------ */
+
+/* Slow start has doubled the window since the lost packet left: half of it. */
+static void start_halves(struct kunit *test)
+{
+	static const enum lf_slow_start_way ways[] = {
+		LF_TRAIN, LF_HYSTART, LF_LIMITED,
+	};
+	struct start s;
+	u32 i, w;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		for (w = 1; w <= LF_WINDOW_MAX; w = lf_next_window(w, 100, 4)) {
+			start_begin(test, &s, ways[i], w);
+			KUNIT_EXPECT_EQ(test,
+					lf_slow_start_loss(start_sk(&s), &s.ss, w,
+							   w + 7),
+					max(w / 2, 2U));
+			KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+			/* The next one is not slow start's. */
+			KUNIT_EXPECT_EQ(test,
+					lf_slow_start_loss(start_sk(&s), &s.ss, w,
+							   w + 7), w + 7);
+			kunit_kfree(test, s.tp);
+		}
+	/* In CSS; and at a window that stands because of an alarm. */
+	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			450U);
+	start_begin(test, &s, LF_TRAIN, 100);
+	s.ss.stage = LF_SS_HOLD;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			450U);
+}
+
+/* Not where it did not double: near a target, or far below and without a queue. */
+static void start_gentle(struct kunit *test)
+{
+	struct start s;
+
+	/* Far below the target, with a queue. */
+	start_at_target(test, &s, 900);
+	s.tp->rack.rtt_us = START_RTT + START_RTT / 32;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			450U);
+	/* And without. */
+	start_at_target(test, &s, 900);
+	s.tp->rack.rtt_us = START_RTT + START_RTT / 32 - 1;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			899U);
+	/* Without a target that says nothing. */
+	start_begin(test, &s, LF_TRAIN, 900);
+	start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 901, 900),
+			450U);
+	/* At 3/4 of the target, and above. */
+	start_at_target(test, &s, 1200);
+	s.tp->rack.rtt_us = 2 * START_RTT;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 1200, 1199),
+			600U);
+	start_at_target(test, &s, 1201);
+	s.tp->rack.rtt_us = 2 * START_RTT;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 1201, 1199),
+			1199U);
+	/* The window has been the same for a round trip. */
+	start_begin(test, &s, LF_TRAIN, 900);
+	s.ss.stage = LF_SS_TELL;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			899U);
+}
+
+/* A spurious loss: slow start goes on, and knows nothing of before. */
+static void start_undone(struct kunit *test)
+{
+	static const enum lf_slow_start_way ways[] = {
+		LF_TRAIN, LF_HYSTART, LF_LIMITED,
+	};
+	struct lf_slow_start over;
+	struct start s;
+	u32 i, w;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		start_begin(test, &s, ways[i], 64);
+		start_round(&s, START_RTT);
+		lf_slow_start_loss(start_sk(&s), &s.ss, 128, 100);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_OVER);
+		/* Also where ssthresh is not back yet. */
+		s.tp->snd_ssthresh = 64;
+		lf_slow_start_undo(start_sk(&s), &s.ss);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_TRUE(test, s.ss.way == ways[i]);
+		KUNIT_EXPECT_EQ(test, s.ss.round_us, ~0U);
+		KUNIT_EXPECT_EQ(test, s.ss.round_end, s.tp->snd_nxt);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.lost, 0U);
+		s.tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT),
+				ways[i] == LF_LIMITED ? w + 4 : w + 8);
+
+		/* Two losses: the second is not slow start's, nor its undoing. */
+		lf_slow_start_loss(start_sk(&s), &s.ss, 128, 100);
+		lf_slow_start_loss(start_sk(&s), &s.ss, 128, 100);
+		over = s.ss;
+		lf_slow_start_undo(start_sk(&s), &s.ss);
+		KUNIT_EXPECT_EQ(test, memcmp(&over, &s.ss, sizeof(over)), 0);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	}
+	/* No loss at all. */
+	start_at_cap(test, &s);
+	over = s.ss;
+	lf_slow_start_undo(start_sk(&s), &s.ss);
+	KUNIT_EXPECT_EQ(test, memcmp(&over, &s.ss, sizeof(over)), 0);
+}
+
+/* --- where it is the kernel's -------------------------------------------- */
+
+/* As tcp_slow_start(), in what it returns too, and the alarm of no RTT. */
+static void start_by_kernel(struct kunit *test, struct start *s, bool use)
+{
+	struct tcp_sock *tp = lf_test_sock(test, 10, ~0U);
+	u32 i;
+
+	tp->snd_ssthresh = s->tp->snd_ssthresh;
+	KUNIT_EXPECT_TRUE(test, s->ss.stage == LF_SS_OVER);
+	for (i = 1; i <= 45; i++) {
+		s->tp->rack.rtt_us = START_RTT * i;
+		s->tp->delivered += i;
+		s->tp->snd_una += i;
+		KUNIT_EXPECT_EQ(test, lf_slow_start(start_sk(s),
+						    use ? &s->ss : NULL, i),
+				tcp_slow_start(tp, i));
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s->tp), tcp_snd_cwnd(tp));
+		if (!tcp_in_slow_start(tp))
+			break;
+	}
+	KUNIT_EXPECT_TRUE(test, s->ss.stage == LF_SS_OVER);
+	KUNIT_EXPECT_EQ(test, s->tp->snd_ssthresh, tp->snd_ssthresh);
+	/* A loss, and its undoing, are the algorithm's. */
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(s), &s->ss, 900, 899),
+			899U);
+	lf_slow_start_undo(start_sk(s), &s->ss);
+	KUNIT_EXPECT_TRUE(test, s->ss.stage == LF_SS_OVER);
+}
+
+/* classic, one that knows its ssthresh, and none at all. */
+static void start_classic(struct kunit *test)
+{
+	enum lf_slow_start_way way;
+	struct start s;
+
+	start_begin(test, &s, LF_CLASSIC, 10);
+	start_by_kernel(test, &s, true);
+	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), 1000U);
+	for (way = LF_TRAIN; way <= LF_CLASSIC; way++) {
+		start_begin(test, &s, way, 10);
+		s.tp->snd_ssthresh = 123;
+		lf_slow_start_begin(start_sk(&s), &s.ss, way);
+		KUNIT_EXPECT_TRUE(test, s.ss.way == way);
+		start_by_kernel(test, &s, true);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 123U);
+	}
+	start_begin(test, &s, LF_CLASSIC, 10);
+	start_by_kernel(test, &s, false);
+}
+
+/* --- bad input ----------------------------------------------------------- */
+
+/* Without SACK there is no RTT: the window doubles until a loss, in any way. */
+static void start_no_rtt(struct kunit *test)
+{
+	struct start s;
+	u32 i;
+
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, i ? LF_HYSTART : LF_TRAIN, 10);
+		start_round(&s, 0);
+		start_round(&s, 0);
+		KUNIT_EXPECT_EQ(test, start_round(&s, 0), 80U);
+		start_train(&s, 1000);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 90U);
+	}
+}
+
+/* Paths with an RTT of nothing and of a minute: growth goes on. */
+static void start_any_rtt(struct kunit *test)
+{
+	static const u32 rtts[] = {
+		1, 31, 33, 1000, 60000000, LF_RTT_MOST, S32_MAX, ~0U - 1, ~0U,
+	};
+	struct start s;
+	u32 i;
+
+	for (i = 0; i < 2 * ARRAY_SIZE(rtts); i++) {
+		start_begin(test, &s, i & 1 ? LF_HYSTART : LF_TRAIN, 10);
+		start_round(&s, rtts[i / 2]);
+		start_round(&s, rtts[i / 2]);
+		KUNIT_EXPECT_EQ(test, start_round(&s, rtts[i / 2]), 80U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	}
+	/* At the cap of a path of a few microseconds the same RTT is no queue. */
+	start_begin(test, &s, LF_TRAIN, 1699);
+	s.ss.base_us = 20;
+	lf_train_aim(s.tp, &s.ss, 1600);
+	start_ack(&s, 4, 20);
+	KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	start_hold(&s, 2, 20);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+}
+
+/* A clock that jumped, in one RTT or in those of a round trip. */
+static void start_clock(struct kunit *test)
+{
+	struct start s;
+	u32 i, w;
+
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, i ? LF_HYSTART : LF_TRAIN, 64);
+		start_round(&s, START_RTT);
+		start_ack(&s, 1, ~0U);
+		start_ack(&s, 1, ~0U - 100);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 130U);
+		KUNIT_EXPECT_EQ(test, start_round(&s, START_RTT), 260U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	}
+	/* After a round trip of such the right RTT is a lower one. */
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, i ? LF_HYSTART : LF_TRAIN, 64);
+		start_round(&s, ~0U - 1);
+		start_round(&s, START_RTT);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, start_round(&s, START_RTT), 512U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	}
+	/* An RTT of next to nothing once: all others are a queue, but half stays. */
+	start_begin(test, &s, LF_TRAIN, 64);
+	start_round(&s, START_RTT);
+	start_ack(&s, 1, 1);
+	for (i = 0; i < 8; i++)
+		start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	w = tcp_snd_cwnd(s.tp);
+	start_hold(&s, 2, START_RTT);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w / 2);
+	/* Time that stands still, and that goes back between two ACKs. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	for (i = 0; i < 20; i++)
+		start_train_ack(&s, 2, i & 1 ? 0 : -1000ULL, i & 1 ? 0 : -1);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 50U);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+}
+
+/* snd_cwnd_clamp holds, and the largest window there is stays one. */
+static void start_clamped(struct kunit *test)
+{
+	enum lf_slow_start_way way;
+	struct start s;
+	u32 i;
+
+	for (way = LF_TRAIN; way <= LF_CLASSIC; way++) {
+		start_begin(test, &s, way, 90);
+		s.tp->snd_cwnd_clamp = 97;
+		for (i = 0; i < 50; i++)
+			KUNIT_EXPECT_LE(test, start_ack(&s, 9, START_RTT), 97U);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 97U);
+		/* A window of one packet, and what it ends with. */
+		start_begin(test, &s, way, 1);
+		s.tp->snd_cwnd_clamp = 1;
+		for (i = 0; i < 50 && tcp_in_slow_start(s.tp); i++)
+			KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT +
+							i * START_RTT), 1U);
+		KUNIT_EXPECT_GE(test, s.tp->snd_ssthresh, 2U);
+		KUNIT_EXPECT_TRUE(test, (s.ss.stage == LF_SS_OVER) ==
+				  (way == LF_TRAIN || way == LF_CLASSIC));
+		start_begin(test, &s, way, TCP_INFINITE_SSTHRESH - 10);
+		KUNIT_EXPECT_LE(test, start_ack(&s, BIT(20), START_RTT),
+				(u32)TCP_INFINITE_SSTHRESH);
+	}
+}
+
+/* Whatever comes: from ACK to ACK a window that grows by what is acknowledged. */
+static void start_anything(struct kunit *test)
+{
+	enum lf_slow_start_way way;
+	struct rnd_state rnd;
+	struct start s;
+	u32 i, k;
+
+	prandom_seed_state(&rnd, 25);
+	for (k = 0; k < 600; k++) {
+		way = k % 3;
+		start_begin(test, &s, way, 2 + lf_random_window(&rnd));
+		start_sk(&s)->sk_pacing_status = k % 2;
+		s.tp->delivered = prandom_u32_state(&rnd);
+		s.tp->snd_una = prandom_u32_state(&rnd);
+		s.tp->snd_nxt = s.tp->snd_una + tcp_snd_cwnd(s.tp);
+		if (k % 5 == 0)
+			s.tp->snd_cwnd_clamp = tcp_snd_cwnd(s.tp) +
+					       prandom_u32_state(&rnd) % 1000;
+		lf_slow_start_begin(start_sk(&s), &s.ss, way);
+		for (i = 0; i < 300; i++) {
+			u32 w = tcp_snd_cwnd(s.tp), n, now;
+			u32 rtt = prandom_u32_state(&rnd) >>
+				  prandom_u32_state(&rnd) % 32;
+
+			if (k % 7)
+				rtt = 100000 + rtt % 30000;
+			n = 1 + lf_random_window(&rnd) % 4000;
+			s.tp->tcp_clock_cache += prandom_u32_state(&rnd) >>
+						 prandom_u32_state(&rnd) % 32;
+			s.tp->rack.mstamp += prandom_u32_state(&rnd) >>
+					     prandom_u32_state(&rnd) % 32;
+			s.tp->rack.rtt_us = rtt;
+			s.tp->snd_una += n;
+			s.tp->delivered += n;
+			lf_slow_start(start_sk(&s), &s.ss, n);
+			now = tcp_snd_cwnd(s.tp);
+			KUNIT_ASSERT_LE(test, (u64)now, (u64)w + n);
+			KUNIT_ASSERT_LE(test, now, s.tp->snd_cwnd_clamp);
+			KUNIT_ASSERT_GE(test, now, 2U);
+			KUNIT_ASSERT_GE(test, s.tp->snd_ssthresh, 2U);
+			KUNIT_ASSERT_LE(test, (u32)s.ss.tries, LF_TRAIN_TRIES);
+			if (s.ss.stage == LF_SS_OVER)
+				break;
+			KUNIT_ASSERT_GE(test, now, w);
+			if (way == LF_TRAIN && s.ss.target && rtt)
+				KUNIT_ASSERT_LE(test, now,
+						s.tp->snd_ssthresh - 1);
+			s.tp->snd_nxt = s.tp->snd_una + now;
+			if (!tcp_in_slow_start(s.tp))
+				break;
+		}
+		kunit_kfree(test, s.tp);
+	}
+}
+
+static struct kunit_case start_hystart_cases[] = {
+	KUNIT_CASE(start_rounds),
+	KUNIT_CASE(start_filter),
+	KUNIT_CASE(start_thresh),
+	KUNIT_CASE(start_css_grows),
+	KUNIT_CASE(start_css_rounds),
+	KUNIT_CASE(start_resumes),
+	KUNIT_CASE(start_burst),
+	{}
+};
+
+static struct kunit_case start_train_cases[] = {
+	KUNIT_CASE(start_first_train),
+	KUNIT_CASE(start_train_apart),
+	KUNIT_CASE(start_train_greatest),
+	KUNIT_CASE(start_train_growth),
+	KUNIT_CASE(start_confirmed),
+	KUNIT_CASE(start_refuted),
+	KUNIT_CASE(start_full),
+	KUNIT_CASE(start_alarm),
+	KUNIT_CASE(start_false_alarms),
+	{}
+};
+
+static struct kunit_case start_common_cases[] = {
+	KUNIT_CASE(start_limited),
+	KUNIT_CASE(start_halves),
+	KUNIT_CASE(start_gentle),
+	KUNIT_CASE(start_undone),
+	KUNIT_CASE(start_classic),
+	KUNIT_CASE(start_no_rtt),
+	KUNIT_CASE(start_any_rtt),
+	KUNIT_CASE(start_clock),
+	KUNIT_CASE(start_clamped),
+	KUNIT_CASE(start_anything),
+	{}
+};
+
+static struct kunit_suite start_hystart_suite = {
+	.name = "longfat_slow_start_hystart",
+	.test_cases = start_hystart_cases,
+};
+
+static struct kunit_suite start_train_suite = {
+	.name = "longfat_slow_start_train",
+	.test_cases = start_train_cases,
+};
+
+static struct kunit_suite start_common_suite = {
+	.name = "longfat_slow_start",
+	.test_cases = start_common_cases,
+};
+
+kunit_test_suites(&start_hystart_suite, &start_train_suite,
+		  &start_common_suite);
+
+MODULE_AUTHOR("The longfat authors");
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("KUnit tests of how the first slow start ends");
