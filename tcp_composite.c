@@ -477,6 +477,19 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 	composite_trace(sk, severe ? COMPOSITE_SEVERE : COMPOSITE_DECREASE, i);
 }
 
+/* Streams have backed off.  A slow start that begins after all did is not the first. */
+static void composite_backed_off(struct sock *sk, bool severe)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
+
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	if (slow && slow->stage != LF_SS_OVER && (severe || !ca->slow)) {
+		slow->stage = LF_SS_OVER;
+		slow->lost = 1;
+	}
+}
+
 /* Deal @lost packets. */
 static void composite_losses(struct sock *sk, u32 lost, bool severe)
 {
@@ -486,7 +499,7 @@ static void composite_losses(struct sock *sk, u32 lost, bool severe)
 	lost = min(lost, composite_enough * ca->n);
 	while (lost--)
 		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), severe);
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	composite_backed_off(sk, severe);
 }
 
 /* Packets were marked: a LOSS for every stream. */
@@ -504,7 +517,7 @@ static void composite_mark(struct sock *sk)
 			ca->echo_end = lf_answer_mark(sk);
 		composite_lose(sk, i, false);
 	}
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	composite_backed_off(sk, false);
 }
 
 /* Deal @acked packets. */
@@ -574,6 +587,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	if (slow->stage != LF_SS_OVER)
 		return w - ca->sum;
 	composite_started(ca, w);
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
 	return 0;
 }
 
@@ -613,8 +627,10 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 /* Is most of W in a slow start of which the end is not near? */
 static bool composite_doubles(const struct composite *ca)
 {
-	u32 target = ca->book ? ca->book->slow.target : 0;
+	u32 target = 0;
 
+	if (ca->book && ca->book->slow.way == LF_TRAIN)
+		target = ca->book->slow.target;
 	return 2 * ca->slow > ca->n && (!target || ca->sum <= target / 2);
 }
 
@@ -990,6 +1006,8 @@ static u32 composite_ssthresh(struct sock *sk)
 		return max(cwnd / 2, 2U);
 	ca->episode++;
 	ca->prior_cwnd = cwnd;
+	if (ca->book)
+		ca->book->slow.lost = 0;
 	return max(ca->sum, 2U);
 }
 
@@ -1042,6 +1060,8 @@ static u32 composite_undo_cwnd(struct sock *sk)
 		s->resting = 0;
 		composite_put(ca, s);
 	}
+	if (ca->book)
+		lf_slow_start_undo(sk, &ca->book->slow);
 	/* Another loss event, and nothing to be undone in it yet. */
 	ca->episode++;
 	ca->lost = tp->lost;
