@@ -103,10 +103,13 @@
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
+ * 10. All streams leave the first slow start together, before a loss
+ *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
+ *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 32 bytes and 144 more, at
+ * keeps them.  With N > 1 each connection allocates N times 32 bytes and 184 more, at
  * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
