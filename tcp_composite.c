@@ -103,10 +103,13 @@
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
+ * 10. All streams leave the first slow start together, before a loss
+ *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
+ *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 32 bytes and 144 more, at
+ * keeps them.  With N > 1 each connection allocates N times 32 bytes and 184 more, at
  * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
@@ -477,6 +480,19 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 	composite_trace(sk, severe ? COMPOSITE_SEVERE : COMPOSITE_DECREASE, i);
 }
 
+/* Streams have backed off.  A slow start that begins after all did is not the first. */
+static void composite_backed_off(struct sock *sk, bool severe)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
+
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	if (slow && slow->stage != LF_SS_OVER && (severe || !ca->slow)) {
+		slow->stage = LF_SS_OVER;
+		slow->lost = 1;
+	}
+}
+
 /* Deal @lost packets. */
 static void composite_losses(struct sock *sk, u32 lost, bool severe)
 {
@@ -486,7 +502,7 @@ static void composite_losses(struct sock *sk, u32 lost, bool severe)
 	lost = min(lost, composite_enough * ca->n);
 	while (lost--)
 		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), severe);
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	composite_backed_off(sk, severe);
 }
 
 /* Packets were marked: a LOSS for every stream. */
@@ -504,7 +520,7 @@ static void composite_mark(struct sock *sk)
 			ca->echo_end = lf_answer_mark(sk);
 		composite_lose(sk, i, false);
 	}
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	composite_backed_off(sk, false);
 }
 
 /* Deal @acked packets. */
@@ -576,6 +592,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	if (slow->stage != LF_SS_OVER)
 		return w - ca->sum;
 	composite_started(ca, w);
+	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
 	return 0;
 }
 
@@ -615,8 +632,10 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 /* Is most of W in a slow start of which the end is not near? */
 static bool composite_doubles(const struct composite *ca)
 {
-	u32 target = ca->book ? ca->book->slow.target : 0;
+	u32 target = 0;
 
+	if (ca->book && ca->book->slow.way == LF_TRAIN)
+		target = ca->book->slow.target;
 	return 2 * ca->slow > ca->n && (!target || ca->sum <= target / 2);
 }
 
@@ -992,6 +1011,8 @@ static u32 composite_ssthresh(struct sock *sk)
 		return max(cwnd / 2, 2U);
 	ca->episode++;
 	ca->prior_cwnd = cwnd;
+	if (ca->book)
+		ca->book->slow.lost = 0;
 	return max(ca->sum, 2U);
 }
 
@@ -1044,6 +1065,8 @@ static u32 composite_undo_cwnd(struct sock *sk)
 		s->resting = 0;
 		composite_put(ca, s);
 	}
+	if (ca->book)
+		lf_slow_start_undo(sk, &ca->book->slow);
 	/* Another loss event, and nothing to be undone in it yet. */
 	ca->episode++;
 	ca->lost = tp->lost;

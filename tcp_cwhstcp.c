@@ -27,9 +27,9 @@
  *
  *	k = floor(c RTT) + 1,	block = W / k packets, one each RTT / k
  *
- * Slow start, loss detection, recovery (PRR), the reduction after a timeout or
- * an ECN mark and the restart after idle are the kernel's; so is the pacing
- * there.
+ * Loss detection, recovery (PRR), the reduction after a timeout or an ECN mark and
+ * the restart after idle are the kernel's; so is the pacing there and in slow start.
+ * How the first slow start ends is include/longfat/slow_start.h.
  *
  * Differences from the paper
  *
@@ -67,6 +67,9 @@
  *  8. k = 1 (RTT < 100 ms with c = 10) would mean no pacing.  The kernel paces a
  *     window up to the largest burst then.
  *  9. After a spurious loss event window and owed growth are restored.
+ * 10. The first slow start ends before a loss, or else halves.  The paper's ends at a
+ *     loss, and the gentle decrease leaves a window that overflows again.
+ *     slow_start=classic is the paper's.
  *
  * Notes.  A connection reads the parameters when it starts (or selects cwhstcp) and
  * keeps them.  fq paces, or TCP itself; there is no timer here.  pacing=smooth sends

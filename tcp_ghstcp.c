@@ -37,8 +37,9 @@
  * mode=hstcp and mode=reno hold one mode for ever.  The first is HighSpeed TCP,
  * exact under stretch and delayed ACKs, which the kernel's own is not.
  *
- * Slow start, loss detection, recovery (PRR), the reduction after a timeout or
- * an ECN mark, the restart after idle and pacing are the kernel's.
+ * Loss detection, recovery (PRR), the reduction after a timeout or an ECN mark, the
+ * restart after idle and pacing are the kernel's.  How the first slow start ends is
+ * include/longfat/slow_start.h.
  *
  * Differences from the paper
  *
@@ -64,6 +65,9 @@
  *  5. A cycle begins in HSTCP mode, before its first window is complete: the
  *     paper does not say, and its Fig. 6 shows it.
  *  6. After a spurious loss event window, owed growth, mode and min are restored.
+ *  7. The first slow start ends before a loss, or else halves.  The paper's ends at a
+ *     loss, and the gentle decrease leaves a window that overflows again.
+ *     slow_start=classic is the paper's.
  *
  * Notes.  A connection reads the parameters when it starts (or selects ghstcp) and
  * keeps them.  ghstcp needs no pacing; with fq the kernel paces it as it

@@ -32,10 +32,11 @@
  * beta(K) keeps the rule that one loss costs at most one layer: from the lowest
  * window of layer K, W_K (1 - 3/(K+1)) is W_{K-1} exactly.
  *
- * The algorithm has no states of its own.  Slow start, loss detection, recovery
- * (PRR), the reduction after a timeout or an ECN mark, the restart after idle
- * and pacing are the kernel's.  K is a function of the window.  It is computed
- * anew when the window is found outside of the layer's bounds, up or down.
+ * The algorithm has no states of its own.  Loss detection, recovery (PRR), the
+ * reduction after a timeout or an ECN mark, the restart after idle and pacing are
+ * the kernel's.  How the first slow start ends is include/longfat/slow_start.h.  K is
+ * a function of the window.  It is computed anew when the window is found outside of
+ * the layer's bounds, up or down.
  *
  * Differences from the paper
  *
@@ -51,6 +52,9 @@
  *  4. Growth is exact under stretch ACKs and at layer boundaries, and at most
  *     one packet per packet acknowledged (include/longfat/growth.h).
  *  5. After a spurious loss event window and owed growth are restored.
+ *  6. The first slow start ends before a loss, or else halves.  The paper's ends at a
+ *     loss, and the gentle decrease leaves a window that overflows again.
+ *     slow_start=classic is the paper's.
  *
  * Notes.  A connection reads the parameters when it starts (or selects ltcp) and
  * keeps them.  ltcp needs no pacing; with fq the kernel paces it as it

@@ -55,9 +55,10 @@ UML = "uml"  # the backend of which results repeat to the byte
 
 
 def loaded(scenario: Scenario) -> list[str]:
-    """The modules of ours that a run loads."""
+    """The modules of ours that a run loads: those of its flows.  A run without a flow of a module
+    does not depend on it, though its file sets one of its parameters for other runs."""
     owners = modules.owners()
-    return sorted({owners[cc] for cc in scenario.algorithms | set(scenario.module) if cc in owners})
+    return sorted({owners[cc] for cc in scenario.algorithms if cc in owners})
 
 
 def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
@@ -74,7 +75,9 @@ def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
     # A module may register several names: its parameters may stand under any of them.
     owners = modules.owners()
     settings: dict[str, list[str]] = {module: [] for module in loaded(scenario)}
-    for cc in sorted(set(scenario.module) & set(owners)):
+    for cc in sorted(scenario.module):
+        if owners[cc] not in settings:
+            continue
         settings[owners[cc]] += [
             f"{key}={int(value) if isinstance(value, bool) else value}"
             for key, value in scenario.module[cc].items()

@@ -50,7 +50,8 @@ def test_blocks_on_the_wire(uml: Uml, tmp_path: Path, fq: str) -> None:
 def test_without_blocks_a_window_leaves_at_once(uml: Uml, tmp_path: Path) -> None:
     """Not so without pacing: the test above says something.  And blocks cost nothing: as much
     of each window arrives."""
-    without = wire(uml, tmp_path / "off", pacing="false", cwhstcp='{ pacing = "off" }')
+    off = '{ pacing = "off", slow_start = "classic" }'
+    without = wire(uml, tmp_path / "off", pacing="false", cwhstcp=off)
     begin = without.restart()
     assert without.most(begin, begin + RTT, RTT / 10) >= 0.9 * without.window[5.5]
     for fq in ("true", "false"):
@@ -60,7 +61,8 @@ def test_without_blocks_a_window_leaves_at_once(uml: Uml, tmp_path: Path) -> Non
 
 def test_smooth_is_single_packets(uml: Uml, tmp_path: Path) -> None:
     """pacing=smooth: single packets, in nine tenths of the round trip."""
-    sent = wire(uml, tmp_path / "run", cwhstcp='{ pacing = "smooth" }')
+    smooth = '{ pacing = "smooth", slow_start = "classic" }'
+    sent = wire(uml, tmp_path / "run", cwhstcp=smooth)
     begin = sent.restart()
     assert sent.most(begin, begin + 4, 1e-6) == 1
     first = [t for t in sent.departures if begin <= t < begin + RTT]
@@ -75,10 +77,10 @@ def test_fair_across_round_trip_times(experiment: Experiment) -> None:
         one["scenario"]["case_name"]: cwhstcp.observe(one)["jain"]
         for one in experiment(file, only="*_80", seeds=[1])
     }
-    text = file.read_text().replace('"cwhstcp"', '"ghstcp"').split("[case.windows-60]")[0]
+    text = file.read_text().replace("cwhstcp", "ghstcp").split("[case.windows-60]")[0]
     for old, new in (("60ms", "80ms"), ("110ms", "140ms"), ("190ms", "200ms")):
         text = text.replace(f'"{old}"', f'"{new}"')
-    (hstcp,) = experiment(text=text + '[module.ghstcp]\nmode = "hstcp"\n', seeds=[1])
+    (hstcp,) = experiment(text=text + 'mode = "hstcp"\n', seeds=[1])
     assert fair["throughput-80"] > 0.97
     assert fair["windows-80"] > 0.93
     assert cwhstcp.observe(hstcp)["jain"] < 0.85

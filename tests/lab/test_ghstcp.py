@@ -87,7 +87,7 @@ def test_growth_is_the_formula_behind_gro(experiment: Experiment) -> None:
 def test_forced_reno_is_reno(experiment: Experiment) -> None:
     """mode=reno grows by one packet per round trip, and never switches."""
     text = SCENARIOS.joinpath("ghstcp-fig6.toml").read_text().split("[vary]")[0]
-    (one,) = experiment(text=text + '[module.ghstcp]\nmode = "reno"', seeds=[1])
+    (one,) = experiment(text=text + 'mode = "reno"', seeds=[1])
     t, window = cwnd(one)
     falls = decreases(window)
     begin, end = falls[0] + 30, falls[1] - 10

@@ -347,7 +347,8 @@ def test_a_trace_is_whole_or_the_run_fails(
 
 
 @pytest.mark.parametrize(
-    "setting", ["beta = 501", 'beta = "x"', 'rtt_alpha = "1/7"', "one_layer = 1"]
+    "setting",
+    ["beta = 501", 'beta = "x"', 'rtt_alpha = "1/7"', "one_layer = 1", 'slow_start = "hystart"'],
 )
 def test_a_bad_module_parameter_never_starts(experiment: Experiment, setting: str) -> None:
     with pytest.raises(LabError, match=r"module: ltcp\..*: valid is "):

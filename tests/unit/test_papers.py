@@ -100,6 +100,27 @@ def test_seeds_where_something_is_random() -> None:
             assert not random or len(one.seeds) >= 5, file
 
 
+@pytest.mark.parametrize("paper", [*NUMBERS, "composite", "crosscheck"])
+def test_slow_start_is_that_of_the_papers(paper: str) -> None:
+    """In each run with a module of ours that has the parameter; SABUL's has not."""
+    of_paper = [figure for figure in FIGURES if figure.paper == paper]
+    ways = set()
+    for file, runs in work.wanted(of_paper, work.profile("full")).items():
+        for one, _ in runs:
+            for module in identity.loaded(one):
+                name = module.removeprefix("tcp_")
+                if "slow_start" in modules.parameters(name):
+                    way = one.module.get(name, {}).get("slow_start")
+                    assert way == "classic", f"{file}.toml: module.{name}.slow_start of {one.name}"
+                    ways.add(way)
+    assert ways or paper == "sabul"
+
+
+def test_the_demo_shows_what_a_user_gets() -> None:
+    for one in scenario.load(ROOT / "tests/scenarios/demo.toml"):
+        assert not any("slow_start" in settings for settings in one.module.values())
+
+
 def test_choosing() -> None:
     assert [figure.id for figure in catalogue.choose(["sabul-fig1", "ltcp-fig2"])] == [
         "ltcp-fig2",
@@ -668,9 +689,9 @@ def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.Mon
         (first, *others) = read(where, file)
         return [older(first), *others]
 
-    assert work.older_runs(figures) == set()
+    before = work.older_runs(figures)
     monkeypatch.setattr(work, "read", lines)
-    only = work.older_runs(figures)
+    only = work.older_runs(figures) - before
     assert only == {"crosscheck-reno-s1", "crosscheck-reno-s1-vm"}
     assert [run["name"] for run in work.plan(figures, alone, only=only)] == ["crosscheck-reno-s1"]
     (left,) = work.left_beside(figures, work.profile("full"), only=only)

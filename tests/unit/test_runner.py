@@ -221,6 +221,18 @@ def test_names_of_one_module_share_its_parameters(
     assert (tmp_path / "tcp_foo.conf").read_text().split() == ["beta=100"]
 
 
+def test_a_module_of_no_flow_is_not_loaded(
+    one: One, backend: Fake, tmp_path: Path, tree: Path
+) -> None:
+    """Though the file sets one of its parameters, for other runs: this one is the same without."""
+    plain, told = one(), one(rest="[module.foo]\nbeta = 100")
+    made = plan.make(told, 1, prefix="lf", seeded=True)
+    backends.fill(tmp_path, made, told, backend)
+    assert not list(tmp_path.glob("tcp_foo.*"))
+    of = backend.platform.identity
+    assert of(told, 1, backend.name) == of(plain, 1, backend.name)
+
+
 def test_a_guest_has_memory_for_many_connections(one: One) -> None:
     """Half a megabyte for each at least; what few of them had is as it was."""
     few, many = one(flow="count = 300"), one(flow="count = 1000\nparallel = 4")

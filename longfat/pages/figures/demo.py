@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from matplotlib import pyplot
 
-from longfat.pages.shown import Runs, Shown, case, group, loss, minus, over, utilisation
+from longfat.pages.shown import Runs, Shown, case, group, loss, over, ratio, utilisation
 
 
 def demo(runs: Runs) -> Shown:
@@ -19,7 +19,7 @@ def demo(runs: Runs) -> Shown:
         axes.plot(seen["t"], seen["cwnd"], lw=1, label=who)
     for who in ("ltcp", "ghstcp", "hstcp"):
         pair = (shown.values[f"{name}: loss"] for name in (who, "cubic"))
-        shown.values[f"{who}, more than cubic's: loss"] = minus(*pair, unit="%", digits=3)
+        shown.values[f"{who}: loss over cubic's"] = ratio(*pair, digits=3)
     axes.set_xlabel("time, s")
     axes.set_ylabel("congestion window, packets")
     axes.set_ylim(bottom=0)
