@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from longfat.pages.data import grouped, interval, kept, markdown, older
+from longfat.pages.data import grouped, interval, markdown, older
 from longfat.pages.tables import picture
 from longfat.run.result import Json
 
