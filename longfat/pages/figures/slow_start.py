@@ -9,7 +9,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from longfat.pages.observe.slow_start import DRAWN, SHOWN
-from longfat.pages.shown import Runs, Shown, Value, group, legend_beside, over, ratio
+from longfat.pages.shown import Runs, Shown, Value, dropped, group, legend_beside, over, ratio
 from longfat.pages.tables import slow_start
 from longfat.pages.tables.slow_start import (
     ALARMS,
@@ -21,7 +21,6 @@ from longfat.pages.tables.slow_start import (
     after,
     better,
     cell,
-    lost,
     size,
     way,
     who,
@@ -62,24 +61,21 @@ def losses(runs: Runs) -> Shown:
         found = dict(_cells(runs(name)))
         for key, by in found.items():
             train, at = by["train"], key.text
-            shown.values[f"train, {at}"] = _count(lost(train))
+            shown.values[f"train, {at}"] = _count(dropped(train))
             for than in ("classic", "cubic"):
-                shown.values[f"train over {than}, {at}"] = _over(lost(train), lost(by[than]))
+                shown.values[f"train over {than}, {at}"] = _over(dropped(train), dropped(by[than]))
             until = (by[one]["observed"]["until"] for one in ("train", "classic"))
             shown.values[f"until slow start was over, train over classic, {at}"] = _over(*until)
             # What no slow start can change, over the same: where it alone is above a mark, the
             # mark cannot be met.
             for than in ("classic", "cubic"):
                 shown.values[f"after slow start, train over {than}'s all, {at}"] = _over(
-                    after(train), lost(by[than])
+                    after(train), dropped(by[than])
                 )
         _lines(axes, found)
     places[-1].set_xticks(*_ticks(found))
     legend_beside(places[0])
     shown.pictures.append(("packets lost in the first minute", figure))
-    demo = {str(run["scenario"]["case_name"]): run for run in runs("demo")}
-    if demo:
-        shown.values["demo: ltcp over cubic"] = _over(lost(demo["ltcp"]), lost(demo["cubic"]))
     return shown
 
 
@@ -91,7 +87,7 @@ def _ticks(found: dict[Cell, dict[str, Json]]) -> tuple[range, list[str]]:
 def _lines(axes: Axes, found: dict[Cell, dict[str, Json]]) -> None:
     """A line for each way to end slow start, over the cells of one rate."""
     for name in dict.fromkeys(name for by in found.values() for name in by):
-        counts = [lost(by[name]) for by in found.values()]
+        counts = [dropped(by[name]) for by in found.values()]
         label = WAYS.get(name, name)
         axes.plot(counts, marker="o", ms=3, lw=0.8, color=COLOURS[name], label=label)
     axes.set_yscale("symlog", linthresh=1)
@@ -137,10 +133,10 @@ def others(runs: Runs) -> Shown:
         for cc in dict.fromkeys(name.split("-")[0] for name in by):
             classic, train = by[f"{cc}-classic"], by[f"{cc}-train"]
             at = f"{cc}, {key.text}"
-            shown.values[f"train, {at}"] = _count(lost(train))
-            shown.values[f"train over classic, {at}"] = _over(lost(train), lost(classic))
+            shown.values[f"train, {at}"] = _count(dropped(train))
+            shown.values[f"train over classic, {at}"] = _over(dropped(train), dropped(classic))
             shown.values[f"after slow start, train over classic's all, {at}"] = _over(
-                after(train), lost(classic)
+                after(train), dropped(classic)
             )
             shown.values[f"goodput, train over classic, {at}"] = Value(
                 train["summary"]["goodput_bps"] / classic["summary"]["goodput_bps"], digits=3
@@ -195,7 +191,7 @@ def alarms(runs: Runs) -> Shown:
                 goodput = ratio(*(over(of, _goodput) for of in (mine, theirs)), digits=3)
                 shown.values[f"{one}: goodput over classic's, {CONDITIONS[case]}, {path}"] = goodput
                 points.append(goodput)
-                fewer = [over(of, lambda run: float(lost(run))) for of in (mine, theirs)]
+                fewer = [over(of, dropped) for of in (mine, theirs)]
                 shown.values[f"{one}: lost over classic's, {CONDITIONS[case]}, {path}"] = (
                     ratio(*fewer, digits=3) if fewer[1].ours else _over(fewer[0].ours, 0)
                 )

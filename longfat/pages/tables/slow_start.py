@@ -6,6 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from longfat.pages.data import grouped, interval, markdown, older
+from longfat.pages.shown import dropped
 from longfat.pages.tables import picture
 from longfat.run.result import Json
 
@@ -46,14 +47,9 @@ def way(run: Json) -> str:
     return str(run["scenario"]["module"].get(cc, {}).get("slow_start", cc))
 
 
-def lost(run: Json) -> int:
-    """Packets that the bottleneck dropped, in the measured time."""
-    return int(run["summary"]["dropped"])
-
-
 def after(run: Json) -> int:
     """Those that congestion avoidance lost."""
-    return lost(run) - int(run["observed"]["until"])
+    return round(dropped(run)) - int(run["observed"]["until"])
 
 
 def over(mine: float, theirs: float) -> float:
@@ -89,14 +85,14 @@ def first_minute(name: str) -> str:
         for one in names:
             ended = by[one]["observed"]["over_s"] is not None
             until = f" ({by[one]['observed']['until']})" if ended else ""
-            counts.append(f"{lost(by[one])}{until}")
+            counts.append(f"{dropped(by[one]):.0f}{until}")
         train = by["train"]
         goodput = train["summary"]["goodput_bps"] / by["classic"]["summary"]["goodput_bps"]
         rows.append(
             [
                 *_label(key),
                 *counts,
-                *(_ratio(over(lost(train), lost(by[than]))) for than in ("classic", "cubic")),
+                *(_ratio(over(dropped(train), dropped(by[than]))) for than in ("classic", "cubic")),
                 f"{goodput:.3f}",
             ]
         )
@@ -114,8 +110,8 @@ def others() -> str:
             classic, train = by[f"{cc}-classic"], by[f"{cc}-train"]
             goodput = train["summary"]["goodput_bps"] / classic["summary"]["goodput_bps"]
             row += [
-                f"{lost(classic)} ({classic['observed']['until']})",
-                f"{lost(train)} ({train['observed']['until']})",
+                f"{dropped(classic):.0f} ({classic['observed']['until']})",
+                f"{dropped(train):.0f} ({train['observed']['until']})",
                 f"{goodput:.3f}",
             ]
         rows.append(row)
@@ -183,7 +179,7 @@ def alarms(name: str) -> str:
             runs = found.get((case, one), [])
             if runs:
                 goodput[one] = interval([run["flows"][0]["goodput_bps"] / 1e6 for run in runs])[0]
-                counts.append(f"{interval([float(lost(run)) for run in runs])[0]:.0f}")
+                counts.append(f"{interval([dropped(run) for run in runs])[0]:.0f}")
         classic = goodput.pop("classic")
         ratios = [f"{value / classic:.3f}" for value in goodput.values()]
         rows.append([CONDITIONS[case], f"{classic:.1f}", *ratios, *counts])
