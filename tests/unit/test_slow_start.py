@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -192,3 +194,19 @@ def test_the_tables() -> None:
     alarms = rows(tables.alarms("slow-start-alarm-1g"))
     assert [row[0] for row in alarms] == list(tables.CONDITIONS.values())
     assert alarms[1] == ["jitter of 1 ms", "900.0", "1.000", "1.000", "1000", "700", "10"]
+
+
+def test_a_table_of_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A cell of which a run is missing is left out."""
+    monkeypatch.setattr(data, "RESULTS", tmp_path)
+    made: dict[str, Callable[[], str]] = {
+        "slow-start-10g": partial(tables.first_minute, "slow-start-10g"),
+        "slow-start-others": tables.others,
+        "slow-start-alarm-1g": partial(tables.alarms, "slow-start-alarm-1g"),
+    }
+    for name, make in made.items():
+        there = [one for one in lines(name) if one["seed"] == 1]
+        (tmp_path / f"{name}.json").write_text(json.dumps(there))
+        every = rows(make())
+        (tmp_path / f"{name}.json").write_text(json.dumps(there[1:]))
+        assert rows(make()) == every[1:]

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 from matplotlib import pyplot
 from matplotlib.axes import Axes
+from matplotlib.ticker import StrMethodFormatter
 
+from longfat.pages.data import logarithmic
 from longfat.pages.observe.slow_start import DRAWN, SHOWN
 from longfat.pages.shown import Runs, Shown, Value, dropped, group, legend_beside, over, ratio
 from longfat.pages.tables import slow_start
@@ -74,13 +76,14 @@ def losses(runs: Runs) -> Shown:
                 )
         _lines(axes, found)
     places[-1].set_xticks(*_ticks(found))
+    places[-1].set_xlabel("RTT; buffer, BDP")
     legend_beside(places[0])
     shown.pictures.append(("packets lost in the first minute", figure))
     return shown
 
 
 def _ticks(found: dict[Cell, dict[str, Json]]) -> tuple[range, list[str]]:
-    labels = [f"{key.rtt_ms:g} ms\n{key.buffer:g} BDP" for key in found]
+    labels = [f"{key.rtt_ms:g} ms\n{key.buffer:g}" for key in found]
     return range(len(labels)), labels
 
 
@@ -91,6 +94,7 @@ def _lines(axes: Axes, found: dict[Cell, dict[str, Json]]) -> None:
         label = WAYS.get(name, name)
         axes.plot(counts, marker="o", ms=3, lw=0.8, color=COLOURS[name], label=label)
     axes.set_yscale("symlog", linthresh=1)
+    axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
     axes.set_ylim(bottom=0)
     axes.set_ylabel("packets lost")
     axes.set_title(next(iter(found)).text.split(" x")[0], fontsize="small")
@@ -164,7 +168,7 @@ def time(runs: Runs) -> Shown:
         label = WAYS.get(name, name)
         axes.plot(*zip(*points, strict=True), ls="", marker="o", ms=3, c=COLOURS[name], label=label)
     axes.axhline(1.05, color="grey", lw=0.8, ls="--")
-    axes.set_xscale("log")
+    logarithmic(axes)
     axes.set_xlabel("size of the file, BDP")
     axes.set_ylabel("time over the better\nof classic and cubic")
     axes.grid(alpha=0.3)

@@ -3,9 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
-from longfat.pages.data import grouped, interval, markdown, older
+from longfat.pages.data import Key, grouped, interval, markdown, older
 from longfat.pages.shown import dropped
 from longfat.pages.tables import picture
 from longfat.run.result import Json
@@ -62,9 +63,16 @@ def better(by: dict[str, Json]) -> float:
     return min(float(by[name]["observed"]["completion_s"]) for name in ("classic", "cubic"))
 
 
+def _whole(name: str, key: Callable[[Json], Key]) -> dict[Key, dict[str, Json]]:
+    """The runs of docs/results/NAME.json by `key` and case, where there are those of all cases."""
+    found = {at: {who(run): run for run in of} for at, of in grouped(name, key).items()}
+    cases = max(map(len, found.values()), default=0)
+    return {at: by for at, by in found.items() if len(by) == cases}
+
+
 def grid(name: str) -> dict[Cell, dict[str, Json]]:
     """The runs of docs/results/NAME.json by cell and case."""
-    return {key: {who(run): run for run in of} for key, of in grouped(name, cell).items()}
+    return _whole(name, cell)
 
 
 def _label(key: Cell) -> list[str]:
@@ -133,10 +141,7 @@ def size(run: Json) -> str:
 
 def times(name: str) -> dict[tuple[Cell, str], dict[str, Json]]:
     """The runs of docs/results/NAME.json by cell, size and case."""
-    return {
-        key: {who(run): run for run in of}
-        for key, of in grouped(name, lambda run: (cell(run), size(run))).items()
-    }
+    return _whole(name, lambda run: (cell(run), size(run)))
 
 
 def completion() -> str:
@@ -180,6 +185,8 @@ def alarms(name: str) -> str:
             if runs:
                 goodput[one] = interval([run["flows"][0]["goodput_bps"] / 1e6 for run in runs])[0]
                 counts.append(f"{interval([dropped(run) for run in runs])[0]:.0f}")
+        if len(counts) < 3:
+            continue
         classic = goodput.pop("classic")
         ratios = [f"{value / classic:.3f}" for value in goodput.values()]
         rows.append([CONDITIONS[case], f"{classic:.1f}", *ratios, *counts])
