@@ -195,10 +195,11 @@ def alarms(runs: Runs) -> Shown:
                 goodput = ratio(*(over(of, _goodput) for of in (mine, theirs)), digits=3)
                 shown.values[f"{one}: goodput over classic's, {CONDITIONS[case]}, {path}"] = goodput
                 points.append(goodput)
-                fewer = [over(of, dropped) for of in (mine, theirs)]
-                shown.values[f"{one}: lost over classic's, {CONDITIONS[case]}, {path}"] = (
-                    ratio(*fewer, digits=3) if fewer[1].ours else _over(fewer[0].ours, 0)
-                )
+                for what, count in (("lost", dropped), ("until slow start was over, lost", _until)):
+                    fewer = [over(of, count) for of in (mine, theirs)]
+                    shown.values[f"{one}: {what} over classic's, {CONDITIONS[case]}, {path}"] = (
+                        ratio(*fewer, digits=3) if fewer[1].ours else _over(fewer[0].ours, 0)
+                    )
             middle, half = [v.ours for v in points], [v.half for v in points]
             axes.errorbar(middle, range(len(cases)), xerr=half, ls="", marker="o", ms=3,
                           color=colour, label=one)  # fmt: skip
@@ -216,3 +217,8 @@ def alarms(runs: Runs) -> Shown:
 def _goodput(run: Json) -> float:
     """Mbit/s of ours alone."""
     return float(run["flows"][0]["goodput_bps"]) / 1e6
+
+
+def _until(run: Json) -> float:
+    """Packets lost until slow start was over."""
+    return float(run["observed"]["until"])

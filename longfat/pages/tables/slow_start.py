@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import mean
 from typing import NamedTuple
 
-from longfat.pages.data import Key, grouped, interval, markdown, older
+from longfat.pages.data import Key, grouped, markdown, older
 from longfat.pages.shown import dropped
 from longfat.pages.tables import picture
 from longfat.run.result import Json
@@ -183,8 +184,9 @@ def alarms(name: str) -> str:
         for one in WAYS.values():
             runs = found.get((case, one), [])
             if runs:
-                goodput[one] = interval([run["flows"][0]["goodput_bps"] / 1e6 for run in runs])[0]
-                counts.append(f"{interval([dropped(run) for run in runs])[0]:.0f}")
+                goodput[one] = mean(run["flows"][0]["goodput_bps"] / 1e6 for run in runs)
+                until = mean(run["observed"]["until"] for run in runs)
+                counts.append(f"{mean(map(dropped, runs)):.0f} ({until:.0f})")
         if len(counts) < 3:
             continue
         classic = goodput.pop("classic")
