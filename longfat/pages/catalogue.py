@@ -32,6 +32,7 @@ class Criterion(_Strict):
     within: float | None = None  # ours / paper - 1, at most that far from 0
     least: float | None = None
     most: float | None = None
+    share: float | None = None  # so much of the numbers is to be in these bounds; else all
     order: list[str] = []  # each more than the next
     by: float = 1.0  # ... that many times
     main: bool = True  # the claim itself; else a detail of it
@@ -44,6 +45,8 @@ class Criterion(_Strict):
         forms.append(self.least is not None or self.most is not None)
         if sum(forms) != 1 or bool(self.of) == bool(self.order):
             raise ValueError("a criterion is `of` with within, least or most, or `order`")
+        if self.share is not None and not (0 < self.share <= 1 and forms[2]):
+            raise ValueError("share is above 0 and at most 1, and with least or most")
         return self
 
 

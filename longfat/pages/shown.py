@@ -184,6 +184,11 @@ def loss(run: Json) -> float:
     return float(run["summary"]["loss"]) * 100
 
 
+def dropped(run: Json) -> float:
+    """Packets that the bottleneck dropped, in the measured time."""
+    return float(run["summary"]["dropped"])
+
+
 def losses(flow: int, run: Json) -> float:
     """How often a flow began to recover, in the measured time."""
     return float(run["observed"]["losses"][flow])

@@ -125,18 +125,25 @@ def _within(found: Mapping[str, Value], within: float) -> Judgement:
     )
 
 
-def _between(found: Mapping[str, Value], low: float, high: float) -> Judgement:
-    def inside(slack: float) -> bool:
+def _between(
+    found: Mapping[str, Value], low: float, high: float, share: float | None = None
+) -> Judgement:
+    def count(slack: float) -> int:
         """With every number off by so many halves of its interval, for the better."""
-        return all(
+        return sum(
             low <= value.ours + slack * value.half and value.ours - slack * value.half <= high
             for value in found.values()
         )
+
+    def inside(slack: float) -> bool:
+        return count(slack) >= round((share or 1.0) * len(found), 6)
 
     least = min(found, key=lambda name: found[name].ours - found[name].half)
     most = max(found, key=lambda name: found[name].ours + found[name].half)
     ends = [least] * (low > -inf) + [most] * (high < inf)
     by = "; ".join(f"{name} {found[name].text}" for name in dict.fromkeys(ends))
+    if share is not None:
+        by = f"{count(0)} of {len(found)}; {by}"
     return Judgement(inside(0), by, inside(-1), inside(1))
 
 
@@ -170,7 +177,8 @@ def judge(criterion: Criterion, values: Mapping[str, Value], *, part: bool = Fal
         made = _within(found, criterion.within)
     else:
         low, high = criterion.least, criterion.most
-        made = _between(found, -inf if low is None else low, inf if high is None else high)
+        low, high = -inf if low is None else low, inf if high is None else high
+        made = _between(found, low, high, criterion.share)
     return Judged(criterion, made.holds, made.by, made.surely == made.maybe)
 
 

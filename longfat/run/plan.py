@@ -120,6 +120,29 @@ def _impairments(link: Link) -> list[list[str]]:
     return hops if link.impaired else []
 
 
+def _thin_acks(keep: int) -> list[str]:
+    """tc commands for the router's port $dev behind which the receiver is: one of `keep`
+    acknowledgments passes.
+
+    A connection numbers its packets in the IPv4 identification, so it tells which one.  Those
+    with SACK blocks all pass, as with the filters of real devices, and so does what is more than
+    an acknowledgment.
+    """
+    add = "tc -n $ns filter add dev $dev parent ffff: protocol ip"
+    drop = [
+        # An IP header without options; TCP's is without any, or has timestamps alone.
+        f"{add} prio 2 u32 match u8 0x45 0xff at 0 match u8 6 0xff at 9 "
+        f"match u16 {length} 0xffff at 2 match u8 {(length - 20) // 4 << 4:#x} 0xf0 at 32 "
+        "match u8 0x10 0xff at 33 action drop"
+        for length in (40, 52)
+    ]
+    return [
+        "tc -n $ns qdisc add dev $dev ingress",
+        f"{add} prio 1 u32 match u16 0 {keep - 1:#06x} at 4 action pass",
+        *drop,
+    ]
+
+
 def _files(scenario: Scenario) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
     three, with its listener; of short flows a second's may be there at once, and more."""
@@ -202,6 +225,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip netns exec {receiver} sh -ec '{hold}; {defer}'")
     out.append(f"ns={router} dev=bottleneck")
     out += bottleneck(scenario)
+    if link.ack_thin > 1:
+        out += _thin_acks(link.ack_thin)
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
         if not scenario.host.offload:

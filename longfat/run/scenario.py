@@ -39,6 +39,7 @@ Probability = Annotated[float, BeforeValidator(units.probability)]
 # "fifo" is none; longfat.run.plan.bottleneck makes the others.
 Aqm = Literal["fifo", "red", "fq_codel"]
 AQMS = tuple(name for name in get_args(Aqm) if name != "fifo")
+ACK_THIN = (1, 2, 4, 8, 16, 32, 64)  # powers of two: a mask over the packets' numbers
 Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
 
@@ -68,6 +69,7 @@ class Link(_Strict):
     duplicate: Probability = 0.0
     reorder: Probability = 0.0
     jitter: Seconds = 0.0
+    ack_thin: int = 1
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -77,6 +79,8 @@ class Link(_Strict):
             raise ValueError("buffer must be above zero")
         if not 0 <= self.jitter <= 1:  # netem's arithmetic ends at 2.1 s
             raise ValueError("jitter is 0s to 1s")
+        if self.ack_thin not in ACK_THIN:
+            raise ValueError(f"ack_thin is one of {', '.join(map(str, ACK_THIN))}")
         return self
 
     @property

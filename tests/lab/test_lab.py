@@ -122,6 +122,21 @@ def test_jitter_keeps_the_order(experiment: Experiment) -> None:
     assert jitter["flows"][0]["rtt_ms"]["max"] < still["flows"][0]["rtt_ms"]["max"] + 10
 
 
+def test_acknowledgments_are_thinned(experiment: Experiment) -> None:
+    """The sender hears of what has arrived an eighth as often, and gets on nonetheless."""
+    # Ten milliseconds for a packet, so that each acknowledgment is seen in the samples.
+    slow = SMALL.replace('"20mbit"', '"1.2mbit"').replace('"1bdp"', '"1000p"')
+    slow = slow.replace("[link]", 'sample = "5ms"\n[link]', 1)
+    heard = []
+    for thin in (1, 8):
+        (one,) = experiment(text=slow, cc="reno", link=f"ack_thin = {thin}", out=f"thin-{thin}")
+        assert one["summary"]["utilisation"] > 0.98
+        connection = one["flows"][0]["connections"][0]
+        times = zip(connection["t"], connection["delivered"], strict=True)
+        heard.append(len({count for t, count in times if t >= 2}))
+    assert heard[0] / heard[1] == pytest.approx(8, rel=0.1)
+
+
 @pytest.mark.parametrize("jitter", ["0ms", "5ms"])
 def test_reordering_is_the_rate_asked_for(experiment: Experiment, jitter: str) -> None:
     """One packet in a hundred is overtaken, and none is lost for it; with jitter too."""

@@ -383,6 +383,56 @@ def test_gro_only_at_the_receiver(one: One, commands: Commands) -> None:
     assert hold.startswith("echo 200000 >/sys/class/net/eth0/gro_flush_timeout")
 
 
+def _filters(did: list[list[str]]) -> list[list[str]]:
+    """The words of the tc filters."""
+    return [c for c in did if c[0] == "tc" and c[3:5] == ["filter", "add"]]
+
+
+def _passes(filters: list[list[str]], packet: bytes) -> bool:
+    """Whether tc's filters, in the order of their priority, let an IP packet pass."""
+    for words in sorted(filters, key=lambda words: int(words[words.index("prio") + 1])):
+        of = words[words.index("u32") : words.index("action")]
+        keys = [of[i + 1 : i + 6] for i, word in enumerate(of) if word == "match"]
+        if all(
+            int.from_bytes(packet[int(at) :][: {"u8": 1, "u16": 2}[kind]]) & int(mask, 0)
+            == int(value, 0)
+            for kind, value, mask, _, at in keys
+        ):
+            return words[words.index("action") + 1] == "pass"
+    return True
+
+
+def _packet(
+    ident: int, *, options: int = 12, flags: int = 0x10, data: int = 0, proto: int = 6
+) -> bytes:
+    length = 40 + options + data
+    ip = bytes([0x45, 0, *length.to_bytes(2), *ident.to_bytes(2), 0x40, 0, 64, proto, *[0] * 10])
+    return ip + bytes([*[0] * 12, (20 + options) // 4 << 4, flags]) + bytes(6 + options + data)
+
+
+def test_acknowledgments_are_thinned(one: One, commands: Commands) -> None:
+    """One of eight passes where the receiver's packets come in, and all of what is more."""
+    did = commands(make(one(link="ack_thin = 8")))
+    assert ["tc", "-n", "lf-r", "qdisc", "add", "dev", "bottleneck", "ingress"] in did
+    filters = _filters(did)
+    assert all(
+        c[:9] == ["tc", "-n", "lf-r", "filter", "add", "dev", "bottleneck", "parent", "ffff:"]
+        for c in filters
+    )
+    idents = range(65520, 65536)
+    for options in (0, 12):
+        passed = [n for n in idents if _passes(filters, _packet(n, options=options))]
+        assert passed == [65520, 65528]
+    # Data, SACK blocks, SYN, FIN, a datagram of the same length.
+    for more in ({"data": 1}, {"options": 24}, {"flags": 0x12}, {"flags": 0x11}, {"proto": 17}):
+        assert all(_passes(filters, _packet(n, **more)) for n in idents)
+
+
+def test_acknowledgments_that_nobody_thins(one: One) -> None:
+    """The default leaves the files as they were."""
+    assert make(one(link="ack_thin = 1")) == make(one())
+
+
 def test_mtu_everywhere(one: One, commands: Commands) -> None:
     did = commands(make(one(link="mtu = 1040\nloss = 0.1")))
     devices = [c for c in did if c[3:5] == ["link", "set"] and c[5] != "lo"]

@@ -108,6 +108,7 @@ def copy(tmp_path: Path) -> Path:
         (tree / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, tree / name)
     (tree / "tests/unit").mkdir()
+    shutil.copy(ROOT / "tests/reporter.py", tree / "tests")
     for name in ("conftest", "test_described", "test_plan", "test_scenario"):
         shutil.copy(ROOT / f"tests/unit/{name}.py", tree / "tests/unit")
     (tree / "tcp_foo.c").write_text(examples(PAGE)["tcp_foo.c"])

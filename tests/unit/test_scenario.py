@@ -30,7 +30,7 @@ def refusal(path: Path, text: str | bytes) -> str:
 # (part of the file to set, the line), the key that the message names, words in it.
 REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
-    "unknown key of the link": ("link", "colour = 1", "link.colour", "valid here: aqm, buffer, "),
+    "unknown key of the link": ("link", "colour = 1", "link.colour", "here: ack_thin, aqm, "),
     "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
     "unknown key of the host": (
         "rest",
@@ -90,6 +90,8 @@ REFUSED = {
     "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
     "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
     "start": ("flow", 'start = "10s"', "scenario", "flow[0].start is after the end"),
+    "no power of two": ("link", "ack_thin = 3", "link", "ack_thin is one of 1, 2, 4, 8, 16, 32"),
+    "no acknowledgments": ("link", "ack_thin = 0", "link", "ack_thin is one of 1, 2, 4"),
     "long jitter": ("link", 'jitter = "1.1s"', "link", "0s to 1s"),
     "drawn start": ("flow", 'start = "5s"\njitter = "6s"', "scenario", "flow[0]|after the end"),
     "on without off": ("flow", 'on = "1s"', "flow[0]", "on and off go together"),
