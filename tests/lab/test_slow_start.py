@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""How the first slow start ends: what is lost by it, what the RFCs say of it, and that it works where
-the path does not tell."""
+"""How the first slow start ends: what is lost by it, what the RFCs say of it, and that it works
+where the path does not tell."""
 
 from __future__ import annotations
 
