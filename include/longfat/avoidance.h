@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What all window-based algorithms here have in common.  The window grows only while it is what limits the sender.  ss gets the round-trip
- * times.
+ * What all window-based algorithms here have in common.  The window grows only while it
+ * is what limits the sender.  ss gets the round-trip times.
  */
 #ifndef LONGFAT_AVOIDANCE_H
 #define LONGFAT_AVOIDANCE_H

@@ -1394,8 +1394,9 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
 	KUNIT_EXPECT_NE(test, ca->min_us, ~0U);
 
 	/* A later loss, and its undoing, begin the samples anew, and no slow start. */
-	KUNIT_EXPECT_GT(test, ca->window.n, 0U);
-	ghstcp_ssthresh(sk);
+	memset(&ca->window, 0xff, sizeof(ca->window));
+	KUNIT_EXPECT_EQ(test, ghstcp_ssthresh(sk),
+			lf_hstcp_decrease(tcp_snd_cwnd(tp)));
 	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
 	ghstcp_undo_cwnd(sk);
 	before = *ca;
@@ -1416,9 +1417,11 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
 	ghstcp_acks(&p, 5);
 	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
 	tp->rack.rtt_us = 44000;
+	memset(&ca->window, 0xff, sizeof(ca->window));
+	before = *ca;
 	ghstcp_cong_avoid(sk, 0, 100);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1100U);
-	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
+	KUNIT_EXPECT_EQ(test, memcmp(ca, &before, sizeof(before)), 0);
 }
 
 /* Growth only while the window is what limits, and never past the clamp. */
