@@ -48,13 +48,13 @@ def test_idle_restart_is_bounded(experiment: Experiment, cc: str, module: str) -
 )
 def test_smallest_windows(experiment: Experiment, cc: str, module: str, link: str) -> None:
     """Windows of one packet under loss and marks: no splat (the run would fail), progress."""
-    # Long enough for a sender that lost its SYN and then four times its first packet: it tries
-    # again 48 s after that.
+    # Long enough for a sender that lost its SYN and then five times its first packet: it tries
+    # again 96 s after that.
     path = FAST.replace('"50mbit"', '"1mbit"').replace('"0.5bdp"', '"12p"')
     # And with marks for all: a SYN that is sent again asks for none, and who is dropped where the
     # others are marked and give way has the link, or nothing of it.
     (one,) = experiment(
-        text=path.replace("40s", "100s"),
+        text=path.replace("40s", "200s"),
         cc=cc,
         link=f"{link}\nmtu = 1040",
         flow="count = 4",
