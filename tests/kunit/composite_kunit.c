@@ -348,6 +348,7 @@ static void composite_test_tell(struct tcp_sock *tp, u32 w)
 
 	lf_slow_start_begin((struct sock *)tp, slow, LF_TRAIN);
 	slow->stage = LF_SS_TELL;
+	slow->rounds = 1;
 	slow->base_us = 100000;
 	slow->round_end = tp->snd_una + w;
 	tp->rack.rtt_us = 200000;
@@ -391,6 +392,7 @@ static void composite_start_ends(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, want, w * 17 / 32);
 			KUNIT_EXPECT_EQ(test, ca->slow, 0U);
 			KUNIT_EXPECT_EQ(test, ca->sum, want);
+			KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, want);
 			for (i = 0; i < ca->n; i++) {
 				s = composite_stream(ca, i);
 				KUNIT_EXPECT_GE(test, s->cwnd, s->ssthresh);
@@ -520,6 +522,41 @@ static void composite_start_loses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->slow, 0U);
 	KUNIT_EXPECT_EQ(test, ca->sum, 600U * 17 / 32);
 	composite_audit(test, tp, "slow start ended after a loss");
+}
+
+/*
+ * When all have backed off, or after a timeout, a slow start that comes is not the first;
+ * unless that was spurious.
+ */
+static void composite_start_undone(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 640, 2);
+	struct composite *ca = composite_of(tp);
+	struct lf_slow_start *slow = &ca->book->slow;
+	struct sock *sk = (struct sock *)tp;
+
+	composite_test_mark(tp, TCP_CA_Open, tp->delivered, false);
+	KUNIT_EXPECT_EQ(test, ca->slow, 0U);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, ca->slow, ca->n);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_GROW);
+	composite_audit(test, tp, "undone");
+
+	/* A timeout of one stream: the window is a packet. */
+	composite_ssthresh(sk);
+	composite_losses(sk, 1, true);
+	KUNIT_EXPECT_GT(test, ca->slow, 0U);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
+	/* The undoing of a later event is not that of this one. */
+	composite_ssthresh(sk);
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
+	/* What is over stays so for each loss after it. */
+	composite_losses(sk, 100, false);
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
+	composite_audit(test, tp, "over");
 }
 
 /* Stretch ACKs: the same streams in the end, however successes are bunched. */
@@ -1994,6 +2031,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_start_ends),
 	KUNIT_CASE(composite_start_ends_small),
 	KUNIT_CASE(composite_start_loses),
+	KUNIT_CASE(composite_start_undone),
 	KUNIT_CASE(composite_stretch),
 	KUNIT_CASE(composite_stretch_window),
 	KUNIT_CASE(composite_cost),

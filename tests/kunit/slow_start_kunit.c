@@ -418,7 +418,10 @@ static void start_train_apart(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.ss.target, 2000U);
 }
 
-/* The greatest target counts; one below the window is known to be wrong. */
+/*
+ * The greatest target counts that two trains in sequence have; one below the window is known
+ * to be wrong.
+ */
 static void start_train_greatest(struct kunit *test)
 {
 	struct start s;
@@ -429,11 +432,22 @@ static void start_train_greatest(struct kunit *test)
 	start_train_ack(&s, 24, 24 * 200000, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
 	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1063U);
+	/* One train may be short because its first acknowledgment was late. */
+	start_train_ack(&s, 24, 24 * 80000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
 	start_train_ack(&s, 24, 24 * 80000, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 1250U);
 	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1250U + 78 + 1);
 	start_train_ack(&s, 24, 24 * 90000, 0);
+	start_train_ack(&s, 24, 24 * 50000, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 1250U);
+	/* Of two that are greater the lesser one. */
+	start_train_ack(&s, 24, 24 * 62500, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1600U);
+	/* One that came at once is as good as any for the next. */
+	start_train_ack(&s, 24, 0, 0);
+	start_train_ack(&s, 24, 0, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1600U);
 
 	/* A later one is of as many packets as a quarter of the window, up to 24. */
 	start_begin(test, &s, LF_TRAIN, 64);
@@ -441,8 +455,10 @@ static void start_train_greatest(struct kunit *test)
 	KUNIT_ASSERT_EQ(test, s.ss.target, 1000U);
 	start_train_ack(&s, 2, 1, 1000);
 	start_train_ack(&s, 18, 18 * 50000, 0);
+	start_train_ack(&s, 1, 1, 1000);
+	start_train_ack(&s, 24, 24 * 50000, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
-	start_train_ack(&s, 6, 6 * 50000, 0);
+	start_train_ack(&s, 24, 24 * 50000, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 2000U);
 
 	/* Below the window, and at it. */
@@ -623,7 +639,7 @@ static u32 start_alarm_us(u32 base_us, u32 shift)
 static void start_alarm(struct kunit *test)
 {
 	static const u32 bases[] = { 100, 7999, 8000, START_RTT, 60000000 };
-	u32 i, n, high, w;
+	u32 i, n, high, w, una;
 	struct start s;
 
 	for (i = 0; i < ARRAY_SIZE(bases); i++) {
@@ -641,17 +657,22 @@ static void start_alarm(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, w, 116U);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
-		/* Half of that in all RTTs of the round trip after the next. */
+		una = s.tp->snd_una;
+		/* Half of that in all RTTs of the three round trips after the next. */
 		high = bases[i] + (high - bases[i]) / 2;
-		start_hold(&s, 2, high);
+		start_hold(&s, 4, high);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		KUNIT_EXPECT_LE(test, lf_apart(s.tp->snd_una - una, 4 * w), 8ULL);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high),
 				lf_train_full(&s.ss, w, high));
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 	}
 }
 
-/* Each false alarm doubles what the next one takes, up to half of the RTT. */
+/*
+ * Each false alarm doubles what the next one takes, up to half of the RTT, and the next one
+ * has to be told by a round trip more.
+ */
 static void start_false_alarms(struct kunit *test)
 {
 	static const u8 shifts[] = { 0, 1, 2, 2, 2 };
@@ -671,8 +692,9 @@ static void start_false_alarms(struct kunit *test)
 			start_ack(&s, 1, high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 		high = START_RTT + (high - START_RTT) / 2;
-		start_hold(&s, 2, high);
+		start_hold(&s, 4 + shifts[i], high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		KUNIT_EXPECT_EQ(test, s.ss.rounds, 1);
 		w = tcp_snd_cwnd(s.tp);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 3, high - 1), w + 3);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
@@ -707,12 +729,41 @@ static void start_halves(struct kunit *test)
 							   w + 7), w + 7);
 			kunit_kfree(test, s.tp);
 		}
-	/* In CSS; and at a window that stands because of an alarm. */
+	/* In CSS. */
 	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			450U);
-	start_begin(test, &s, LF_TRAIN, 100);
+	/* Never less than the algorithm's own decrease leaves, if that is less. */
+	start_begin(test, &s, LF_LIMITED, 900);
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 440),
+			440U);
+}
+
+/* Behind an alarm: half of twice the window that there was when the lost packet left. */
+static void start_halves_behind_alarm(struct kunit *test)
+{
+	static const struct {
+		u32 acked, w;
+	} all[] = { { 0, 450 }, { 300, 600 }, { 450, 675 }, { 900, 899 } };
+	struct start s;
+	u32 i, mss;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		for (mss = 1; mss < 9000; mss += 1447) {
+			start_begin(test, &s, LF_TRAIN, 900);
+			s.tp->mss_cache = mss;
+			s.ss.stage = LF_SS_HOLD;
+			s.ss.round_end = s.tp->snd_una + 900 * mss;
+			s.tp->snd_una += all[i].acked * mss;
+			KUNIT_EXPECT_EQ(test,
+					lf_slow_start_loss(start_sk(&s), &s.ss,
+							   900, 899),
+					all[i].w);
+		}
+	/* An MSS that is not known, and a round trip that is over. */
+	start_begin(test, &s, LF_TRAIN, 900);
 	s.ss.stage = LF_SS_HOLD;
+	s.ss.round_end = s.tp->snd_una - 10;
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			450U);
 }
@@ -937,7 +988,7 @@ static void start_clock(struct kunit *test)
 		start_ack(&s, 1, START_RTT);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 	w = tcp_snd_cwnd(s.tp);
-	start_hold(&s, 2, START_RTT);
+	start_hold(&s, 4, START_RTT);
 	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w / 2);
 	/* Time that stands still, and that goes back between two ACKs. */
 	start_begin(test, &s, LF_TRAIN, 10);
@@ -1058,6 +1109,7 @@ static struct kunit_case start_train_cases[] = {
 static struct kunit_case start_common_cases[] = {
 	KUNIT_CASE(start_limited),
 	KUNIT_CASE(start_halves),
+	KUNIT_CASE(start_halves_behind_alarm),
 	KUNIT_CASE(start_gentle),
 	KUNIT_CASE(start_undone),
 	KUNIT_CASE(start_classic),
