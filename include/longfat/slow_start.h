@@ -32,7 +32,8 @@
  *			up to 17/16 target, the cap	1/4
  *			at the cap			0
  *
- *	The window stays at the cap for a round trip.  The RTTs of the next one tell whether there is a queue:
+ *	The window stays at the cap for a round trip.  The RTTs of the next one tell
+ *	whether there is a queue:
  *
  *		all at least RTT_min + 1/32	the path is full: slow start is over
  *		one less			the target was too low: a quarter more;
