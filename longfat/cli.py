@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from longfat.build import kernel, modules, tools
-from longfat.core import cache, errors, process
+from longfat.core import cache, data, errors, process
 from longfat.core.errors import LabError
 from longfat.run import iperf3 as programs
 from longfat.run import result, runner
@@ -186,7 +186,7 @@ def page(
     from longfat.show import report
 
     results = _results(files)
-    command = "scripts/longfat page " + " ".join(path.name for path in files)
+    command = f"{data.COMMAND} page " + " ".join(path.name for path in files)
     out.parent.mkdir(parents=True, exist_ok=True)
     out.write_text(report.page(results, title, command))
     console.print(str(out), soft_wrap=True, highlight=False)
@@ -407,6 +407,8 @@ def command() -> Callable[..., object]:
     the two options, one of which writes to the user's home: `completion` is in their place."""
     made = typer.main.get_command(app)
     made.params = [one for one in made.params if not str(one.name).endswith("_completion")]
+    for one in getattr(made, "commands", {}).values():
+        one.help = one.help.replace("scripts/longfat", data.COMMAND)
     return made
 
 
@@ -498,7 +500,7 @@ def stress(
     if failed:
         raise LabError(
             f"{len(failed)} of {total['runs']} runs failed, seeds {', '.join(map(str, failed))}; "
-            f"one again: scripts/longfat stress {file}{how} --seed {failed[0]}"
+            f"one again: {data.COMMAND} stress {file}{how} --seed {failed[0]}"
         )
 
 

@@ -14,6 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parents[1]
+# How the lab is called: in the tree, which alone has the tests, or where it is installed.
+COMMAND = "scripts/longfat" if (PACKAGE.parent / "tests/suites.toml").is_file() else "longfat"
 # What belongs to an installed lab.  What else a tree has is for who works on it.
 PARTS = (
     "Kbuild",

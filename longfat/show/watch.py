@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from itertools import pairwise, takewhile
 
+from longfat.core import data
 from longfat.core.errors import LabError
 
 # What can be watched -> the axis.
@@ -115,7 +116,7 @@ def collect(
     if not lines:
         raise LabError(
             f"no connection with a {what} was seen: does `ss -tin` with this filter show one? "
-            "For one in a network namespace: ip netns exec NAME scripts/longfat watch ..."
+            f"For one in a network namespace: ip netns exec NAME {data.COMMAND} watch ..."
         )
     return list(lines.values())
 

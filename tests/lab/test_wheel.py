@@ -114,6 +114,12 @@ def test_its_own_scenarios(installed: Path, tmp_path: Path) -> None:
     assert "tests/scenarios/demo.toml: title: " in outside(installed, tmp_path, *ask).stderr
 
 
+def test_its_help_names_what_is_installed(installed: Path, tmp_path: Path) -> None:
+    done = outside(installed, tmp_path, "run", "--help")
+    assert "longfat run tests/scenarios/demo.toml" in done.stdout
+    assert "scripts/longfat" not in done.stdout
+
+
 def test_what_needs_the_tree_says_so(installed: Path, tmp_path: Path) -> None:
     for command in ("check", "cost", "kunit"):
         done = outside(installed, tmp_path, command)
