@@ -440,6 +440,16 @@ static void composite_rested(struct composite *ca)
 	ca->resting = 0;
 }
 
+/* What a LOSS leaves of stream @s.  In the first slow start it halves. */
+static u32 composite_decrease(const struct composite *ca,
+			      const struct composite_stream *s)
+{
+	if (s->ssthresh >= TCP_INFINITE_SSTHRESH && ca->book &&
+	    ca->book->slow.way != LF_CLASSIC)
+		return composite_reno_decrease(s->cwnd);
+	return composite_rules[ca->algorithm].decrease(s->cwnd);
+}
+
 /* A LOSS or SEVERE_LOSS for stream @i. */
 static void composite_lose(struct sock *sk, u32 i, bool severe)
 {
@@ -459,8 +469,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 		s->prior_ssthresh = s->ssthresh;
 	}
 	if (!again)
-		s->ssthresh = s->cwnd <= 2 ? 2 :
-			composite_rules[ca->algorithm].decrease(s->cwnd);
+		s->ssthresh = s->cwnd <= 2 ? 2 : composite_decrease(ca, s);
 	if (s->cwnd == 1) {
 		s->silent = BIT(s->backoff);
 		s->backoff = min(s->backoff + 1, 6);
@@ -586,7 +595,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	struct lf_slow_start *slow = &ca->book->slow;
 	u32 w;
 
-	if (slow->stage == LF_SS_OVER)
+	if (!acked || slow->stage == LF_SS_OVER)
 		return acked;
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
 	if (slow->stage != LF_SS_OVER)

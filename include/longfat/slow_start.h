@@ -12,7 +12,8 @@
  *	classic		the kernel's slow start, as the papers have it: stop at a loss
  *
  * If a loss comes first, all but classic halve the window.  It has doubled since the
- * lost packet left, so half of it is what the path held.
+ * lost packet left, so half of it is what the path held.  Where it had not doubled, see
+ * lf_slow_start_loss(), the algorithm's own decrease is enough.
  *
  * How train works
  *
@@ -23,9 +24,9 @@
  *		target = n RTT_min / t
  *
  *	Any packets that left together and are acknowledged over a longer time are such
- *	a train.  The greatest target counts that two trains in sequence have reached:
- *	a receiver that reads late holds acknowledgments back, and the train behind them
- *	looks shorter.  Where noise makes a target too high it only does not help.
+ *	a train.  They may raise the target, if two in sequence say so: a receiver that
+ *	reads late holds acknowledgments back, and the train behind them looks shorter.
+ *	Where noise makes the target too high, slow start ends as without one.
  *
  *	growth		window				packets per packet acknowledged
  *			up to 3/4 target		1
@@ -41,7 +42,7 @@
  *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
  *	leave together.  Then the RTT has to tell.  Eight RTTs in sequence of at least
- *	RTT_min + 1/8 are an alarm: the window stays.  After a round trip the RTTs of
+ *	RTT_min + 1/8, and of 1 ms more, are an alarm: the window stays.  After a round trip the RTTs of
  *	three tell, with half of what made the alarm in the place of 1/32.  A false alarm
  *	doubles what the next one takes, up to 1/2, and asks one round trip more.
  *
@@ -49,10 +50,9 @@
  *	So the path holds W RTT_min / RTT, and the window becomes 17/16 of that, at least
  *	W / 2.
  *
- * RTTs are those of RACK: from the newest packet acknowledged.  Without SACK the kernel
- * has none, and train and hystart++ end at a loss.
- *
- * Congestion avoidance does not come here.
+ * RTTs are those of RACK: of the packet that was sent last among those acknowledged.
+ * Without SACK the kernel has none, and train and hystart++ end at a loss.  Only
+ * acknowledgments that find the window full come here, and none in congestion avoidance.
  */
 #ifndef LONGFAT_SLOW_START_H
 #define LONGFAT_SLOW_START_H
@@ -73,6 +73,8 @@ enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
 #define LF_TRAIN_NONE		(TCP_INFINITE_SSTHRESH / 2)
 /* Targets that may be too low before trains are no longer asked. */
 #define LF_TRAIN_TRIES		3
+/* No alarm below this window, packets: few RTTs say little. */
+#define LF_LOW_WINDOW		16U
 /* Least rise of the RTT that is an alarm, and how often it may double. */
 #define LF_ALARM_US		1000U
 #define LF_ALARM_SHIFT_MAX	2
@@ -118,7 +120,9 @@ struct lf_slow_start {
 			u32	css_us;		/* cssBaselineMinRtt */
 		};
 	};
-	u32	owed;		/* acknowledged, and the window has not grown for it */
+	u32	owed;		/* acknowledged, and the window has not grown for it;
+				 *   train: the window that is held
+				 */
 	u8	samples;	/* rttSampleCount; train: high ones in sequence */
 	u8	rounds;		/* round trips that are left, of CSS or to tell */
 	u8	way : 2;	/* enum lf_slow_start_way */
@@ -155,6 +159,14 @@ static inline void lf_next_round(const struct tcp_sock *tp,
 	ss->round_end = tp->snd_nxt;
 }
 
+/* Also if the sender was limited by others for so long that sequence numbers wrapped. */
+static inline bool lf_round_over(const struct tcp_sock *tp,
+				 const struct lf_slow_start *ss)
+{
+	return !before(tp->snd_una, ss->round_end) ||
+	       after(ss->round_end, tp->snd_nxt);
+}
+
 /* @acked / @divisor packets; what is left over is owed. */
 static inline u32 lf_slower(struct lf_slow_start *ss, u32 acked, u32 divisor)
 {
@@ -188,7 +200,7 @@ static inline u32 lf_hystart(struct sock *sk, struct lf_slow_start *ss,
 			ss->rounds = LF_CSS_ROUNDS;
 		}
 	}
-	if (!before(tp->snd_una, ss->round_end)) {
+	if (lf_round_over(tp, ss)) {
 		ss->last_us = ss->round_us;
 		lf_next_round(tp, ss);
 		if (ss->stage == LF_SS_CSS && !--ss->rounds)
@@ -233,7 +245,8 @@ static inline void lf_train_measure(struct tcp_sock *tp,
 				    struct lf_slow_start *ss, u32 w)
 {
 	u32 sent = (u32)tp->rack.mstamp, now = (u32)tp->tcp_clock_cache;
-	u32 n = tp->delivered - ss->delivered, t = now - ss->acked_ns;
+	u32 n = min(tp->delivered - ss->delivered, 1U << 16);
+	u32 t = now - ss->acked_ns;	/* wraps after 4 s: too short, a target too high */
 	u32 raise;
 	u64 target;
 
@@ -268,6 +281,15 @@ static inline u32 lf_train_full(const struct lf_slow_start *ss, u32 w,
 	return min_t(u64, max_t(u64, product, max(w / 2, 2U)), w);
 }
 
+/* Let the window stay at @w, or at the cap just above. */
+static inline void lf_train_hold(const struct tcp_sock *tp,
+				 struct lf_slow_start *ss, u32 w)
+{
+	ss->stage = LF_SS_HOLD;
+	ss->owed = w;
+	lf_next_round(tp, ss);
+}
+
 /*
  * Packets by which window *@w may grow.  When slow start is over *@w becomes what the
  * path holds.
@@ -277,11 +299,17 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
-	bool next = !before(tp->snd_una, ss->round_end);
+	bool next = lf_round_over(tp, ss);
 	bool at_target = ss->target && *w >= ss->target;
 
 	ss->base_us = min(ss->base_us, rtt);
-	if (ss->tries < LF_TRAIN_TRIES)
+	/* The window was cut meanwhile, as after a pause: it tells nothing. */
+	if (ss->stage != LF_SS_GROW && *w < ss->owed) {
+		ss->stage = LF_SS_GROW;
+		ss->samples = 0;
+		ss->owed = 0;
+	}
+	if (ss->stage == LF_SS_GROW && ss->tries < LF_TRAIN_TRIES)
 		lf_train_measure(tp, ss, *w);
 	alarm = max(ss->base_us / 8, LF_ALARM_US) << ss->shift;
 	switch (ss->stage) {
@@ -312,13 +340,15 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 			ss->shift = min(ss->shift + 1, LF_ALARM_SHIFT_MAX);
 		ss->stage = LF_SS_GROW;
 		ss->samples = 0;
+		ss->owed = 0;
 		break;
 	default:
-		ss->samples = rtt < ss->base_us + alarm ? 0 : ss->samples + 1;
+		ss->samples++;
+		if (rtt < ss->base_us + alarm || *w < LF_LOW_WINDOW)
+			ss->samples = 0;
 		if (ss->samples < LF_N_RTT_SAMPLE)
 			break;
-		ss->stage = LF_SS_HOLD;
-		lf_next_round(tp, ss);
+		lf_train_hold(tp, ss, *w);
 		return 0;
 	}
 	if (!ss->target)
@@ -328,8 +358,7 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 	cap = lf_train_cap(ss);
 	if (*w + acked < cap)
 		return acked;
-	ss->stage = LF_SS_HOLD;
-	lf_next_round(tp, ss);
+	lf_train_hold(tp, ss, *w);
 	return cap > *w ? cap - *w : 0;
 }
 
@@ -391,8 +420,9 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  * @w:      congestion window, packets
  * @gentle: the window that the algorithm itself would have
  *
- * Halves if slow start did it.  It did not if the window stood near a measured target,
- * or if the target is far away and there is no queue: this loss is none of congestion.
+ * Halves if slow start did it.  It did not if the window stood near a measured target, or
+ * if a single packet is lost, there is no queue and the target is far away: such a loss is
+ * none of congestion.
  *
  * Return: the window, packets.
  */
@@ -400,16 +430,20 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 				     struct lf_slow_start *ss, u32 w,
 				     u32 gentle)
 {
-	enum lf_slow_start_stage stage = ss->stage;
 	const struct tcp_sock *tp = tcp_sk(sk);
+	enum lf_slow_start_stage stage = LF_SS_OVER;
 
+	/* After an undo the window may have grown out of slow start. */
+	if (tcp_in_slow_start(tp))
+		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
 	if (stage == LF_SS_OVER || stage == LF_SS_TELL)
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||
-	     tp->rack.rtt_us < ss->base_us + ss->base_us / 32))
+	     (tp->lost_out <= 1 &&
+	      tp->rack.rtt_us < ss->base_us + ss->base_us / 32)))
 		return gentle;
 	/* Behind an alarm it is what the window was when the lost packet left. */
 	if (stage == LF_SS_HOLD)
@@ -424,8 +458,10 @@ static inline void lf_slow_start_undo(const struct sock *sk,
 {
 	if (!ss->lost)
 		return;
-	lf_slow_start_begin(sk, ss, ss->way);
+	ss->lost = 0;
 	ss->stage = LF_SS_GROW;
+	ss->delivered = 0;
+	lf_next_round(tcp_sk(sk), ss);
 }
 
 #endif /* LONGFAT_SLOW_START_H */

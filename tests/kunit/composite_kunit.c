@@ -350,7 +350,8 @@ static void composite_test_tell(struct tcp_sock *tp, u32 w)
 	slow->stage = LF_SS_TELL;
 	slow->rounds = 1;
 	slow->base_us = 100000;
-	slow->round_end = tp->snd_una + w;
+	tp->snd_una = tp->delivered - w;
+	slow->round_end = tp->delivered;
 	tp->rack.rtt_us = 200000;
 }
 
@@ -382,6 +383,10 @@ static void composite_start_ends(struct kunit *test)
 				tcp_snd_cwnd_set(tp, w);
 			}
 			composite_test_tell(tp, w);
+			/* What acknowledges nothing is not taken for one. */
+			tp->rack.rtt_us = 1;
+			composite_test_ack(tp, 0, 0, tp->snd_una);
+			tp->rack.rtt_us = 200000;
 			/* The window stays until its last ACK. */
 			composite_test_ack(tp, 10, 0, tp->snd_una);
 			KUNIT_EXPECT_EQ(test, ca->sum, w);

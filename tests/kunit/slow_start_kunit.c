@@ -783,6 +783,12 @@ static void start_gentle(struct kunit *test)
 	s.tp->rack.rtt_us = START_RTT + START_RTT / 32 - 1;
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			899U);
+	/* Two packets at once are no such loss: a policer has no queue. */
+	start_at_target(test, &s, 900);
+	s.tp->rack.rtt_us = START_RTT;
+	s.tp->lost_out = 2;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			450U);
 	/* Without a target that says nothing. */
 	start_begin(test, &s, LF_TRAIN, 900);
 	start_ack(&s, 1, START_RTT);
@@ -845,6 +851,90 @@ static void start_undone(struct kunit *test)
 	over = s.ss;
 	lf_slow_start_undo(start_sk(&s), &s.ss);
 	KUNIT_EXPECT_EQ(test, memcmp(&over, &s.ss, sizeof(over)), 0);
+}
+
+/* What was measured before the loss holds after its undoing: the cap, and its hold. */
+static void start_undone_at_target(struct kunit *test)
+{
+	struct start s;
+
+	start_at_target(test, &s, 1000);
+	s.tp->rack.rtt_us = 2 * START_RTT;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 1000, 999),
+			500U);
+	s.tp->snd_ssthresh = 500;
+	lf_slow_start_undo(start_sk(&s), &s.ss);
+	s.tp->snd_ssthresh = 1701;
+	while (tcp_snd_cwnd(s.tp) < 1700)
+		start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	KUNIT_EXPECT_TRUE(test, tcp_in_slow_start(s.tp));
+}
+
+/* A loss in congestion avoidance is none of slow start, whatever an undo has left. */
+static void start_loss_elsewhere(struct kunit *test)
+{
+	struct start s;
+
+	start_begin(test, &s, LF_TRAIN, 900);
+	s.tp->snd_ssthresh = 900;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			899U);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	KUNIT_EXPECT_EQ(test, (u32)s.ss.lost, 0U);
+}
+
+/* A window that was cut while it was held tells nothing: growth goes on. */
+static void start_cut(struct kunit *test)
+{
+	struct start s;
+
+	start_at_cap(test, &s);
+	tcp_snd_cwnd_set(s.tp, 10);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, 2 * START_RTT), 11U);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	KUNIT_EXPECT_EQ(test, s.ss.owed, 0U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1701U);
+	/* And where RTTs tell already. */
+	start_at_cap(test, &s);
+	start_hold(&s, 2, START_RTT + START_RTT / 32);
+	KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
+	tcp_snd_cwnd_set(s.tp, 100);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, 2 * START_RTT), 101U);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+}
+
+/* No alarm below a window of 16, however long the RTT is high. */
+static void start_low_window(struct kunit *test)
+{
+	struct start s;
+	u32 i;
+
+	start_begin(test, &s, LF_TRAIN, 2);
+	start_ack(&s, 1, START_RTT);
+	s.tp->snd_cwnd_clamp = LF_LOW_WINDOW - 1;
+	for (i = 0; i < 300; i++)
+		start_ack(&s, 1, 2 * START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	s.tp->snd_cwnd_clamp = LF_LOW_WINDOW;
+	for (i = 0; i < 9; i++)
+		start_ack(&s, 1, 2 * START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+}
+
+/* A round that began so long ago that sequence numbers have wrapped is over. */
+static void start_stale(struct kunit *test)
+{
+	struct start s;
+
+	start_at_cap(test, &s);
+	s.ss.round_end = s.tp->snd_nxt + BIT(30);
+	start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+	start_begin(test, &s, LF_HYSTART, 10);
+	s.ss.round_end = s.tp->snd_nxt + BIT(30);
+	start_ack(&s, 1, START_RTT);
+	KUNIT_EXPECT_EQ(test, s.ss.last_us, START_RTT);
 }
 
 /* --- where it is the kernel's -------------------------------------------- */
@@ -1019,7 +1109,14 @@ static void start_clamped(struct kunit *test)
 							i * START_RTT), 1U);
 		KUNIT_EXPECT_GE(test, s.tp->snd_ssthresh, 2U);
 		KUNIT_EXPECT_TRUE(test, (s.ss.stage == LF_SS_OVER) ==
-				  (way == LF_TRAIN || way == LF_CLASSIC));
+				  (way == LF_CLASSIC));
+		start_begin(test, &s, LF_TRAIN, 1);
+		s.ss.base_us = START_RTT;
+		s.ss.stage = LF_SS_TELL;
+		s.ss.rounds = 1;
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, 2 * START_RTT), 1U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 2U);
 		start_begin(test, &s, way, TCP_INFINITE_SSTHRESH - 10);
 		KUNIT_EXPECT_LE(test, start_ack(&s, BIT(20), START_RTT),
 				(u32)TCP_INFINITE_SSTHRESH);
@@ -1112,6 +1209,11 @@ static struct kunit_case start_common_cases[] = {
 	KUNIT_CASE(start_halves_behind_alarm),
 	KUNIT_CASE(start_gentle),
 	KUNIT_CASE(start_undone),
+	KUNIT_CASE(start_undone_at_target),
+	KUNIT_CASE(start_loss_elsewhere),
+	KUNIT_CASE(start_cut),
+	KUNIT_CASE(start_low_window),
+	KUNIT_CASE(start_stale),
 	KUNIT_CASE(start_classic),
 	KUNIT_CASE(start_no_rtt),
 	KUNIT_CASE(start_rtt_missing),
