@@ -1393,7 +1393,8 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
 	ghstcp_windows(&p, 2);
 	KUNIT_EXPECT_NE(test, ca->min_us, ~0U);
 
-	/* A later loss, and its undoing, begin the samples anew, and no slow start. */
+	/* A loss in a later slow start, and its undoing, begin the samples anew. */
+	tp->snd_ssthresh = 2 * tcp_snd_cwnd(tp);
 	memset(&ca->window, 0xff, sizeof(ca->window));
 	KUNIT_EXPECT_EQ(test, ghstcp_ssthresh(sk),
 			lf_hstcp_decrease(tcp_snd_cwnd(tp)));

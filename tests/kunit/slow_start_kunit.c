@@ -810,7 +810,7 @@ static void start_gentle(struct kunit *test)
 			899U);
 }
 
-/* A spurious loss: slow start goes on, and knows nothing of before. */
+/* A spurious loss: slow start goes on, with a new round trip. */
 static void start_undone(struct kunit *test)
 {
 	static const enum lf_slow_start_way ways[] = {
@@ -823,6 +823,7 @@ static void start_undone(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		start_begin(test, &s, ways[i], 64);
 		start_round(&s, START_RTT);
+		start_ack(&s, 3, START_RTT);
 		lf_slow_start_loss(start_sk(&s), &s.ss, 128, 100);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_OVER);
 		/* Also where ssthresh is not back yet. */
