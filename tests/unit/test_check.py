@@ -394,5 +394,5 @@ def test_the_lanes_are_as_fast_as_they_should_be() -> None:
     """As they were measured last, on two cores: what one waits for, and the whole."""
     runs = times.read(page.FILE)["runs"]
     assert runs["fast"]["wall_s"] <= 5 * 60
-    for whole in filter(None, [runs.get(times.ALL)]):
-        assert whole["empty_cache"] and whole["wall_s"] <= 45 * 60
+    if times.ALL in runs:
+        assert runs[times.ALL]["empty_cache"] and runs[times.ALL]["wall_s"] <= 45 * 60
