@@ -121,8 +121,8 @@ def test_iperf3_as_the_traffic_of_a_scenario(uml: Uml, tmp_path: Path) -> None:
     assert found["iperf3"].startswith("iperf 3.")
     assert found["scenario"]["traffic"] == "iperf3" and uml.platform.knows(found, one, 1)
     assert list(found["identity"]["modules"]) == ["tcp_ltcp"]
-    # iperf3 ends its last interval a little late: by 2 ms on Linux 6.12.117.
-    assert 0.95 < found["summary"]["utilisation"] <= 1 + 0.003 / 12
+    # iperf3 ends its last interval a little late: by 2 to 4 ms on Linux 6.12.117.
+    assert 0.95 < found["summary"]["utilisation"] <= 1 + 0.005 / 12
     ltcp, reno = (flow["connections"][0] for flow in found["flows"])
     assert ltcp["t"][0] == 0 and reno["t"][0] == 4
     assert ltcp["t"] == list(range(13)) and reno["t"] == list(range(4, 13))
