@@ -1161,6 +1161,7 @@ static int __init composite_register(void)
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
+	BUILD_BUG_ON(sizeof(struct composite_book) > 184);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
 	composite_fill_ranks();
 	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {

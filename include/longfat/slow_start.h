@@ -42,9 +42,10 @@
  *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
  *	leave together.  Then the RTT has to tell.  Eight RTTs in sequence of at least
- *	RTT_min + 1/8, and of 1 ms more, are an alarm: the window stays.  After a round trip the RTTs of
- *	three tell, with half of what made the alarm in the place of 1/32.  A false alarm
- *	doubles what the next one takes, up to 1/2, and asks one round trip more.
+ *	RTT_min + 1/8, and of 1 ms more, are an alarm: the window stays.  After a round
+ *	trip the RTTs of three tell, with half of what made the alarm in the place of 1/32.
+ *	A false alarm doubles what the next one takes, up to four times, and asks
+ *	one round trip more.
  *
  *	When slow start is over the window has been the same for two round trips or more.
  *	So the path holds W RTT_min / RTT, and the window becomes 17/16 of that, at least
