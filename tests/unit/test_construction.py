@@ -58,10 +58,8 @@ def test_memory(name: str) -> None:
 def test_memory_of_composite() -> None:
     """What its page says that kmalloc() gives, by the sizes that its source is held to."""
     source = (modules.ROOT / "tcp_composite.c").read_text()
-    sizes = {
-        name: int(size)
-        for name, size in re.findall(r"BUILD_BUG_ON\(sizeof\(struct (\w+)\) (?:!=|>) (\d+)\)", source)
-    }
+    held = re.findall(r"BUILD_BUG_ON\(sizeof\(struct (\w+)\) (?:!=|>) (\d+)\)", source)
+    sizes = {name: int(size) for name, size in held}
     page = (modules.ROOT / "docs/composite.md").read_text()
     streams, given = (
         [cell.strip() for cell in row.split("|")[2:-1]]
