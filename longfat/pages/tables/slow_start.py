@@ -26,10 +26,14 @@ class Cell(NamedTuple):
     buffer: float  # BDP
 
     @property
+    def rate(self) -> str:
+        """In the unit that one would say."""
+        return f"{self.mbit / 1e3:g} Gbit/s" if self.mbit >= 1e3 else f"{self.mbit:g} Mbit/s"
+
+    @property
     def text(self) -> str:
         """As the name of a number has it."""
-        rate = f"{self.mbit / 1e3:g} Gbit/s" if self.mbit >= 1e3 else f"{self.mbit:g} Mbit/s"
-        return f"{rate} x {self.rtt_ms:g} ms, {self.buffer:g} BDP"
+        return f"{self.rate} x {self.rtt_ms:g} ms, {self.buffer:g} BDP"
 
 
 def cell(run: Json) -> Cell:
@@ -154,8 +158,7 @@ def completion() -> str:
             rows.setdefault(key, {})[bytes_] = f"{took:.2f} ({took / better(by):.3f})"
     table = []
     for key, of in rows.items():
-        rate = f"{key.mbit / 1e3:g} Gbit/s" if key.mbit >= 1e3 else f"{key.mbit:g} Mbit/s"
-        table.append([rate, *_label(key), *(of.get(bytes_, "") for bytes_ in SIZES.values())])
+        table.append([key.rate, *_label(key), *(of.get(bytes_, "") for bytes_ in SIZES.values())])
     return markdown(["rate", "RTT", "buffer, BDP", *SIZES.values()], table)
 
 
