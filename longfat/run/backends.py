@@ -13,6 +13,7 @@ import shutil
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -226,6 +227,10 @@ class Uml(Backend):
             "LD_PRELOAD": str(self._programs / "getrandom.so"),
             "TMPDIR": str(self.memory()),
         }
+        # The guest's first mount makes this directory, in the host's /run, where it is not there:
+        # one system call more, and other bytes than those of all later runs.
+        with suppress(OSError):
+            Path("/run/mount").mkdir(parents=True, exist_ok=True)
         with cores.taken() as core:
             return process.run(
                 [*self.below(run), "setarch", "-R", "taskset", "-c", str(core), *command],

@@ -133,6 +133,19 @@ def mounted(prepare: str, command: list[str]) -> list[str]:
     return [*unshare, "sh", "-ec", f'{prepare}\nexec "$@"', "sh", *command]
 
 
+def test_the_first_run_of_a_machine(lab: Lab) -> None:
+    """An empty /run, as after a boot: the bytes are those of every later run."""
+    run = lab.command("3s", "--seed", "1")
+    result = lab.out / "d3s-s1.json"
+    made = []
+    for command in (mounted("mount -t tmpfs run /run", run), run):
+        status, said = lab.run(command)
+        assert status == 0, said
+        made.append(result.read_bytes())
+        result.unlink()
+    assert made[0] == made[1]
+
+
 def refused(lab: Lab, mount: str, *options: str, duration: str = "100000s") -> str:
     """What a run says that fails after `mount`; that it leaves nothing."""
     left = lab.work / "left"
