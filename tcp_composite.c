@@ -135,6 +135,7 @@
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
 #include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum composite_reason {
@@ -1190,4 +1191,5 @@ MODULE_ALIAS("tcp_composite-32");
 MODULE_ALIAS("tcp_composite-64");
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("Composite: N virtual streams in one TCP connection");

@@ -93,6 +93,7 @@
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
 #include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum cwhstcp_reason {
@@ -494,4 +495,5 @@ module_exit(cwhstcp_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("CW-HSTCP: HighSpeed TCP with equal windows for unequal RTTs");

@@ -116,6 +116,7 @@
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 #include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum sabul_reason {
@@ -1041,4 +1042,5 @@ module_exit(sabul_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("SABUL: rate-based congestion control with a fixed interval");

@@ -85,6 +85,9 @@ done
 """
 
 
+VERSION = re.findall(r'^PACKAGE_VERSION="(.*)"', (modules.ROOT / "dkms.conf").read_text(), re.M)
+
+
 def modinfo(text: str) -> dict[str, dict[str, list[str]]]:
     """Module name -> field -> values, of what BUILD printed."""
     found: dict[str, dict[str, list[str]]] = {}
@@ -112,6 +115,8 @@ def faults(status: int, text: str) -> list[str]:
             found.append(f"{name}: modinfo has the name {fields.get('name')}")
         if fields.get("license") != ["GPL"]:
             found.append(f"{name}: modinfo has the license {fields.get('license')}")
+        if fields.get("version") != VERSION:
+            found.append(f"{name}: modinfo has the version {fields.get('version')}, not {VERSION}")
         if not fields.get("description"):
             found.append(f"{name}: modinfo has no description")
         described = {parm.partition(":")[0] for parm in fields.get("parm", [])}

@@ -100,6 +100,7 @@ def test_registration(name: str) -> None:
     text = modules.sources()[name].read_text()
     for macro in ("MODULE_DESCRIPTION", "MODULE_LICENSE", "MODULE_AUTHOR"):
         assert re.search(rf'^{macro}\("[^"]+"\);$', text, re.M), f"no {macro}"
+    assert "\nMODULE_VERSION(LF_VERSION);\n" in text, "no MODULE_VERSION(LF_VERSION)"
     assert re.search(r"\.owner\s*= THIS_MODULE", text)
     assert "BUILD_BUG_ON(sizeof(struct " in text
     calls = re.findall(r"^\s*(.*)\btcp_register_congestion_control\(", text, re.M)
