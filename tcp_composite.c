@@ -134,6 +134,8 @@
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
+#include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum composite_reason {
@@ -1125,6 +1127,7 @@ static void composite_tx_start(struct sock *sk)
 	composite_restart(sk);
 }
 
+LF_DEFINE_TSO_SEGS(composite)
 LF_DEFINE_TX_START(composite)
 LF_DEFINE_CONG_CONTROL(composite)
 
@@ -1138,7 +1141,7 @@ static const struct tcp_congestion_ops composite_hooks = {
 	.set_state	= composite_set_state,
 	.undo_cwnd	= composite_undo_cwnd,
 	.get_info	= lf_get_info,
-	.min_tso_segs	= composite_min_tso_segs,
+	LF_OPS_TSO_SEGS(composite),
 	LF_OPS_TX_START(composite),
 	.flags		= 0,	/* restricted: N shares by design */
 	.owner		= THIS_MODULE,
@@ -1188,4 +1191,5 @@ MODULE_ALIAS("tcp_composite-32");
 MODULE_ALIAS("tcp_composite-64");
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("Composite: N virtual streams in one TCP connection");

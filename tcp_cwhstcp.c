@@ -92,6 +92,8 @@
 #include <longfat/pacing.h>
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
+#include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum cwhstcp_reason {
@@ -460,6 +462,8 @@ by_kernel:
 	return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
 }
 
+LF_DEFINE_TSO_SEGS(cwhstcp)
+
 /* --- registration ------------------------------------------------------- */
 
 static struct tcp_congestion_ops cwhstcp __read_mostly = {
@@ -468,7 +472,7 @@ static struct tcp_congestion_ops cwhstcp __read_mostly = {
 	.cong_avoid	= cwhstcp_cong_avoid,
 	.ssthresh	= cwhstcp_ssthresh,
 	.undo_cwnd	= cwhstcp_undo_cwnd,
-	.min_tso_segs	= cwhstcp_min_tso_segs,
+	LF_OPS_TSO_SEGS(cwhstcp),
 	.get_info	= lf_get_info,
 	.flags		= 0,	/* restricted: more aggressive than Reno */
 	.owner		= THIS_MODULE,
@@ -491,4 +495,5 @@ module_exit(cwhstcp_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("CW-HSTCP: HighSpeed TCP with equal windows for unequal RTTs");

@@ -86,6 +86,7 @@
 #include <longfat/hstcp.h>
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum ghstcp_reason {
@@ -548,4 +549,5 @@ module_exit(ghstcp_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("gHSTCP: gentle HighSpeed TCP");

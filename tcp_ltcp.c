@@ -72,6 +72,7 @@
 #include <longfat/growth.h>
 #include <longfat/params.h>
 #include <longfat/slow_start.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum ltcp_reason {
@@ -389,4 +390,5 @@ module_exit(ltcp_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("LTCP: Layered TCP for high bandwidth-delay products");

@@ -115,6 +115,8 @@
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/tso.h>
+#include <longfat/version.h>
 
 /* Why a trace event was emitted. */
 enum sabul_reason {
@@ -1003,6 +1005,7 @@ static void sabul_tx_start(struct sock *sk)
 	sabul_restart(sk);
 }
 
+LF_DEFINE_TSO_SEGS(sabul)
 LF_DEFINE_TX_START(sabul)
 LF_DEFINE_CONG_CONTROL(sabul)
 
@@ -1016,7 +1019,7 @@ static struct tcp_congestion_ops sabul_ops __read_mostly = {
 	.set_state	= sabul_set_state,
 	.undo_cwnd	= sabul_undo_cwnd,
 	.get_info	= lf_get_info,
-	.min_tso_segs	= sabul_min_tso_segs,
+	LF_OPS_TSO_SEGS(sabul),
 	LF_OPS_TX_START(sabul),
 	.flags		= 0,	/* restricted: grows by 1 % in 20 ms */
 	.owner		= THIS_MODULE,
@@ -1039,4 +1042,5 @@ module_exit(sabul_unregister);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(LF_VERSION);
 MODULE_DESCRIPTION("SABUL: rate-based congestion control with a fixed interval");

@@ -134,8 +134,6 @@ check_c() {
 			;;
 		# The argument is a name that is pasted and made a string.
 		*/params.h) options="--ignore MACRO_ARG_REUSE" ;;
-		# One of two spellings of a macro needs no argument.
-		*/compat.h) options="--ignore MACRO_ARG_UNUSED" ;;
 		*) options= ;;
 		esac
 		checkpatch "$file" || status=1

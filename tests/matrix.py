@@ -3,7 +3,8 @@
 """The compile matrix: every module against every supported kernel's headers, with
 gcc and with clang, W=1 and no warning from compiler, modpost, objtool or kernel-doc.
 One of them is a 32-bit kernel, where a plain division of 64 bits calls a function that
-no kernel has: modpost finds it.
+no kernel has: modpost finds it.  Two are built again with headers as BBRv3's patches make
+them.
 
     scripts/longfat python tests/matrix.py [suite...]
 
@@ -28,10 +29,17 @@ from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite
 
+# What is no compiler, but a way to build beside them: gcc, with other headers.
+BBR = "gcc, BBRv3's headers"
+# The oldest kernel and the newest.
+PATCHED = ("bullseye", "sid")
 
-def compilers(name: str) -> list[str]:
-    """Those that suite `name` has; clang is one for each architecture, so i386 has gcc."""
-    return [compiler for compiler in ("gcc", "clang") if compiler in suite.SUITES[name]]
+
+def ways(name: str) -> list[str]:
+    """How suite `name` builds: the compilers that it has (clang is one for each architecture, so
+    i386 has gcc), and with other headers."""
+    found = [compiler for compiler in ("gcc", "clang") if compiler in suite.SUITES[name]]
+    return [*found, BBR] if name in PATCHED else found
 
 
 # Debian's kernels are configured for gcc, and the configuration chooses compiler
@@ -56,6 +64,18 @@ sed -i -E -e 's/CC_IS_GCC/CC_IS_CLANG/' -e 's/(GCC_VERSION\W)[0-9]+/\10/' \
     include/config/auto.conf include/generated/autoconf.h
 """
 
+# Kernels with BBRv3 have ->tso_segs in the place of ->min_tso_segs.  In the chroot's headers, as
+# above.
+TSO_SEGS = r"""
+headers=$(echo /usr/src/linux-headers-*-common/include/net/tcp.h)
+new='(*tso_segs)(struct sock *sk, unsigned int mss_now)'
+sed -i "s/(\*min_tso_segs)(struct sock \*sk)/$new/" "$headers"
+grep -qF "u32 $new;" "$headers"
+"""
+
+# What is done to the headers before a build.
+HEADERS = {"gcc": "", "clang": CLANG, BBR: TSO_SEGS}
+
 BUILD = r"""
 make -C /lib/modules/*/build M=/src W=1 KCFLAGS=-Werror @CC@ modules || exit
 for module in /src/*.ko; do
@@ -63,6 +83,9 @@ for module in /src/*.ko; do
     modinfo "$module"
 done
 """
+
+
+VERSION = re.findall(r'^PACKAGE_VERSION="(.*)"', (modules.ROOT / "dkms.conf").read_text(), re.M)
 
 
 def modinfo(text: str) -> dict[str, dict[str, list[str]]]:
@@ -92,6 +115,8 @@ def faults(status: int, text: str) -> list[str]:
             found.append(f"{name}: modinfo has the name {fields.get('name')}")
         if fields.get("license") != ["GPL"]:
             found.append(f"{name}: modinfo has the license {fields.get('license')}")
+        if fields.get("version") != VERSION:
+            found.append(f"{name}: modinfo has the version {fields.get('version')}, not {VERSION}")
         if not fields.get("description"):
             found.append(f"{name}: modinfo has no description")
         described = {parm.partition(":")[0] for parm in fields.get("parm", [])}
@@ -106,12 +131,11 @@ def faults(status: int, text: str) -> list[str]:
     return found
 
 
-def build(name: str, compiler: str) -> list[str]:
+def build(name: str, way: str) -> list[str]:
     """Build every module in suite `name`; what is wrong, nothing if all is well."""
     with scratch.directory("matrix") as directory:
         modules.copy(modules.files(), directory)
-        clang = compiler == "clang"
-        script = (CLANG if clang else "") + BUILD.replace("@CC@", "CC=clang" if clang else "")
+        script = HEADERS[way] + BUILD.replace("@CC@", "CC=clang" if way == "clang" else "")
         # Copied inside too: what root builds there, we could not remove here.
         result = suite.run(
             name,
@@ -123,14 +147,14 @@ def build(name: str, compiler: str) -> list[str]:
 
 
 def results(name: str) -> list[ktap.Result]:
-    """Build for suite `name`: each compiler's result."""
-    titles = [f"{name} {compiler}" for compiler in compilers(name)]
+    """Build for suite `name`: the result of each way."""
+    titles = [f"{name} {way}" for way in ways(name)]
     try:
         what = f"{name} {suite.kernel(name)}"
         return [
-            ktap.Result(f"{what} {compiler}", not found, "\n".join(found))
-            for compiler in compilers(name)
-            for found in [build(name, compiler)]
+            ktap.Result(f"{what} {way}", not found, "\n".join(found))
+            for way in ways(name)
+            for found in [build(name, way)]
         ]
     except root.Unavailable as error:
         return [ktap.Result(title, skip=str(error)) for title in titles]
@@ -139,7 +163,7 @@ def results(name: str) -> list[ktap.Result]:
 
 
 def main(names: list[str]) -> int:
-    planned = sum(len(compilers(name)) for name in names)
+    planned = sum(len(ways(name)) for name in names)
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         every = itertools.chain.from_iterable(pool.map(results, names))
         return ktap.document(planned, every)

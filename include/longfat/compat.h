@@ -29,8 +29,13 @@ static inline void tcp_snd_cwnd_set(struct tcp_sock *tp, u32 val)
  * LF_OPS_TX_START(foo) among its operations.
  */
 #ifdef LF_HAVE_TX_START
-#define LF_DEFINE_TX_START(algo)
-#define LF_OPS_TX_START(algo)	.cwnd_event_tx_start = algo##_tx_start
+#define LF_DEFINE_TX_START(algo)					\
+static void algo##_cwnd_event_tx_start(struct sock *sk)			\
+{									\
+	algo##_tx_start(sk);						\
+}
+
+#define LF_OPS_TX_START(algo)	.cwnd_event_tx_start = algo##_cwnd_event_tx_start
 #else
 #define LF_DEFINE_TX_START(algo)					\
 static void algo##_cwnd_event(struct sock *sk, enum tcp_ca_event event)	\

@@ -119,22 +119,28 @@ def copy(paths: Iterable[Path], to: Path) -> None:
         shutil.copy(path, target)
 
 
+# The number of a release, of which the code knows nothing.
+_VERSION = re.compile(r"^#include <longfat/version\.h>$|^MODULE_VERSION\(.*\);$", re.M)
+
+
 def _all_of(module: str) -> list[Path]:
-    """The source of a module and all of ours that it includes."""
+    """The source of a module and all of ours that it includes, but its version."""
     found: set[Path] = set()
     todo = [sources()[module]]
     while todo:
         path = todo.pop()
         if path not in found:
             found.add(path)
-            names = re.findall(r"^#include <(longfat/[\w./]+)>", path.read_text(), re.M)
+            text = _VERSION.sub("", path.read_text())
+            names = re.findall(r"^#include <(longfat/[\w./]+)>", text, re.M)
             todo += [ROOT / "include" / name for name in names]
     return sorted(found)
 
 
 def bare_digest(module: str) -> str:
-    """Stands for the source of a module and all of ours that it includes, without comments."""
-    texts = [bare(path.read_text()) for path in _all_of(module)]
+    """Stands for the source of a module and all of ours that it includes, without comments and
+    its version."""
+    texts = [bare(_VERSION.sub("", path.read_text())) for path in _all_of(module)]
     return user_cache.digest(*texts)
 
 

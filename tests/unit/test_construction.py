@@ -48,6 +48,15 @@ def test_without(what: str) -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
+def test_hooks_that_changed(name: str) -> None:
+    """What the kernel has changed is set by what include/ has for it."""
+    text = code(modules.sources()[name])
+    for hook in ("min_tso_segs", "tso_segs", "cong_control", "cwnd_event", "cwnd_event_tx_start"):
+        shimmed = hook == "cong_control" and "LF_DEFINE_CONG_CONTROL(" in text
+        assert shimmed or not re.search(rf"\.{hook}\s*=", text), f"{hook} is set as it is"
+
+
+@pytest.mark.parametrize("name", MODULES)
 def test_memory(name: str) -> None:
     """Composite takes memory, in one place that may not sleep, and goes on without it; the
     others have what the connection has, and nothing that could fail or leak."""
@@ -91,6 +100,7 @@ def test_registration(name: str) -> None:
     text = modules.sources()[name].read_text()
     for macro in ("MODULE_DESCRIPTION", "MODULE_LICENSE", "MODULE_AUTHOR"):
         assert re.search(rf'^{macro}\("[^"]+"\);$', text, re.M), f"no {macro}"
+    assert "\nMODULE_VERSION(LF_VERSION);\n" in text, "no MODULE_VERSION(LF_VERSION)"
     assert re.search(r"\.owner\s*= THIS_MODULE", text)
     assert "BUILD_BUG_ON(sizeof(struct " in text
     calls = re.findall(r"^\s*(.*)\btcp_register_congestion_control\(", text, re.M)

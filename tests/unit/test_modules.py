@@ -193,12 +193,14 @@ def dkms() -> dict[str, list[str]]:
 
 
 def test_the_version_is_one() -> None:
-    """That of DKMS, of the packages, and the newest in the changelog and the citation."""
+    """That of DKMS, of the packages, of the modules, and the newest in the changelog and the
+    citation."""
     found = {
         re.findall(pattern, (modules.ROOT / name).read_text(), re.M)[0]
         for name, pattern in (
             ("dkms.conf", r'^PACKAGE_VERSION="(.*)"'),
             ("debian/changelog", r"^longfat \((.*)\)"),
+            ("include/longfat/version.h", r'^#define LF_VERSION\s+"(.*)"'),
             ("CHANGELOG.md", r"^## \[(\d.*)\] - "),
             ("CITATION.cff", r"^version: (.*)"),
         )

@@ -188,7 +188,13 @@ def test_a_result_is_known_by_what_was_built(
     (path,) = tmp_path.glob("*.json")
     found = json.loads(path.read_text())["identity"]
     assert found["modules"] == {"tcp_foo": built} and found["kernel"] == "6"
-    assert built != modules.bare_digest("tcp_foo")
+    edited = modules.bare_digest("tcp_foo")
+    assert built != edited
+    # Nor is a release another module.
+    text = (tree / "tcp_foo.c").read_text()
+    version = "#include <longfat/version.h>\nMODULE_VERSION(LF_VERSION);\n"
+    (tree / "tcp_foo.c").write_text(version + text)
+    assert modules.bare_digest("tcp_foo") == edited
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 #define BIT(n)		(1UL << (n))
+#define BITS_PER_TYPE(x)	(8 * sizeof(x))
 #define BIT_ULL(n)	(1ULL << (n))
 #define GENMASK_ULL(hi, lo)	((~0ULL >> (63 - (hi))) & (~0ULL << (lo)))
 

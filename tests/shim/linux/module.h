@@ -22,6 +22,7 @@ static void __attribute__((constructor)) shim_has_exit(void)		\
 #define MODULE_AUTHOR(text)		struct module
 #define MODULE_LICENSE(text)		struct module
 #define MODULE_DESCRIPTION(text)	struct module
+#define MODULE_VERSION(text)		struct module
 #define MODULE_ALIAS(text)		struct module
 
 #endif /* LONGFAT_SHIM_MODULE_H */

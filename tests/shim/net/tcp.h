@@ -32,11 +32,12 @@ struct net {
 	struct {
 		u8 sysctl_tcp_slow_start_after_idle;
 		u8 sysctl_tcp_min_tso_segs;
+		u8 sysctl_tcp_tso_rtt_log;
 	} ipv4;
 };
 
 /* For those who are in no other; as the kernel begins with. */
-static struct net init_net = { .ipv4 = { 1, 2 } };
+static struct net init_net = { .ipv4 = { 1, 2, 9 } };
 
 typedef struct {
 	int refs;
