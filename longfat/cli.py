@@ -16,7 +16,7 @@ import typer.main
 from rich.console import Console
 from rich.table import Table
 
-from longfat.build import kernel, modules, tools
+from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, data, errors, process
 from longfat.core.errors import LabError
 from longfat.run import iperf3 as programs
@@ -40,6 +40,14 @@ Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
 Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
 WHERE = f"Where to run: {', '.join(BACKENDS)}."
 Which = Annotated[str, typer.Option(help=WHERE, autocompletion=lambda: list(BACKENDS))]
+Modules = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--module",
+        metavar="PATH",
+        help="A module of your own: a .c file, or a directory with a Kbuild or Makefile.",
+    ),
+]
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 
 
@@ -56,6 +64,16 @@ def _backend(name: str) -> Backend:
 def _prepare(backend: Backend | Smp) -> None:
     with notes.status("preparing") as status, runner.terminable():
         backend.prepare(lambda text: status.update(f"preparing: {text}"))
+
+
+def _take(backend: Backend, paths: list[Path]) -> None:
+    """Build the modules of these paths and make known what they register."""
+
+    def say(text: str) -> None:
+        notes.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    with notes.status("building modules"), runner.terminable():
+        backend.take(paths, say)
 
 
 def _load(paths: list[Path]) -> list[scenarios.Scenario]:
@@ -99,14 +117,25 @@ def run(
     keep_going: Annotated[
         bool, typer.Option("--keep-going", help="After a run has failed, go on with the others.")
     ] = False,
+    module: Modules = None,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
     Example: scripts/longfat run tests/scenarios/demo.toml -o out
     """
-    todo = runner.jobs_for(_load(files), seed, out)
     where = _backend(backend)
-    _prepare(where)
+    if module:
+        # What is wrong in a file is said before anything is built.
+        with given.awaited():
+            runner.jobs_for(_load(files), seed, out)
+        for path in module:
+            given.collect(path)
+        _prepare(where)
+        _take(where, module)
+        todo = runner.jobs_for(_load(files), seed, out)
+    else:
+        todo = runner.jobs_for(_load(files), seed, out)
+        _prepare(where)
     if not force:
         todo = [
             job

@@ -9,22 +9,28 @@ differs only in what surrounds run.sh.
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import subprocess
 import threading
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
-from longfat.build import kernel, modules, tools
-from longfat.core import cores, process
+from longfat.build import given, kernel, modules, tools
+from longfat.core import cache, cores, process, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite, vm
-from longfat.run import identity
-from longfat.run.identity import Platform
+from longfat.run import identity, loading
+from longfat.run.identity import Made, Platform
 from longfat.run.plan import Plan
 from longfat.run.scenario import Scenario
+
+# Of what `take` keeps; raised when it is made otherwise.
+_KIND = 1
 
 
 class Backend(ABC):
@@ -75,6 +81,55 @@ class Backend(ABC):
         """Where the .ko files are that a run loads by itself, if it does."""
         return None
 
+    # --- modules that are none of the tree's
+
+    def take(self, paths: Sequence[Path], say: Callable[[str], None]) -> None:
+        """Build these modules for the kernel of this backend, which is prepared, and make known
+        what they register; `say` is given what the compiler said."""
+        for path in paths:
+            source = given.collect(path)
+            key = source.digest(self.kernel_of_modules(), _KIND)
+
+            def make(to: Path, source: given.Source = source) -> None:
+                self._make_module(source, to, say)
+
+            where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
+            found = given.read_found(where)
+            given.give(found)
+            of = {one.module: Made(one.source, (one.object,)) for one in found}
+            self._platform = self.platform.having(of)
+
+    def _make_module(self, source: given.Source, to: Path, say: Callable[[str], None]) -> None:
+        """Fill the directory `to` with what `source` compiles to, and what that registers."""
+        with scratch.directory("run") as run:
+            run.chmod(0o755)
+            place = run / "source"
+            source.copy(place)
+            done, seen_at = self.compile(place)
+            said = given.words(done.stdout, seen_at, source.path)
+            if done.returncode:
+                kernel = self.kernel_of_modules()
+                raise LabError(f"{source.path}: cannot be built for {kernel}:\n{said}")
+            if said:
+                say(f"{source.path}: the compiler said:\n{said}")
+            for file in given.objects_in(place, source, self.kernel_of_modules()):
+                shutil.copy(file, to / f"{given.module_name(file)}.ko")
+            found = loading.find(source, to, run / "load", self.try_modules, say)
+        given.write_found(found, to)
+
+    @abstractmethod
+    def kernel_of_modules(self) -> str:
+        """The kernel that modules are built for, by which they are kept."""
+
+    @abstractmethod
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        """Build the modules in `place` for this kernel: what that said, and how it calls
+        `place`."""
+
+    @abstractmethod
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        """Run guest/load.sh in this kernel for the directory `run`."""
+
 
 def fill(
     run: Path,
@@ -101,8 +156,18 @@ def fill(
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
+    if (run / identity.INSMOD).exists():
+        (run / identity.INSMOD).rename(run / "bin/insmod")
+        (run / "bin/insmod").chmod(0o755)
+    known = given.known()
+    loaded = identity.loaded(scenario)
+    for module in loaded:
+        if module in known:
+            shutil.copy(known[module].file, run)
     if built := backend.module_files():
-        for module in identity.loaded(scenario):
+        for module in loaded:
+            if module in known:
+                continue
             if not (built / f"{module}.ko").exists():
                 raise modules.not_built(module)
             shutil.copy(built / f"{module}.ko", run)
@@ -137,6 +202,20 @@ class Uml(Backend):
 
     def module_files(self) -> Path:
         return self._modules
+
+    def kernel_of_modules(self) -> str:
+        return f"the virtual-time kernel ({self._kernel.name})"
+
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        headers = str(self._kernel / "linux")
+        command = given.command(headers, str(place), arch=self._what.arch)
+        return process.call(command), str(place)
+
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        (run / "run.sh").write_text(f'sh "$1/load.sh" "$1" {" ".join(names)}\n')
+        if self.boot_alone(run, megabytes=512, timeout=120):
+            said = (run / "console").read_text(errors="replace")[-4000:]
+            raise LabError(f"the virtual-time kernel died of it:\n{said}")
 
     def memory(self) -> Path:
         """Where the kernel has its memory, in a file without a name."""
@@ -273,6 +352,25 @@ class Host(Backend):
     def prefix(self) -> str:
         return f"lf{os.getpid()}"
 
+    def kernel_of_modules(self) -> str:
+        return f"this kernel ({os.uname().release})"
+
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        tools.need("make", "cc", "insmod", "rmmod")
+        release = os.uname().release
+        headers = Path(f"/lib/modules/{release}/build")
+        if not headers.is_dir():
+            raise LabError(
+                f"{headers} is missing, so nothing can be built for this kernel: install its "
+                f"headers (Debian: linux-headers-{release}), or use --backend uml"
+            )
+        return process.call(given.command(str(headers), str(place))), str(place)
+
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        for name in names:
+            _not_loaded(name)
+        process.run(["sh", str(run / "load.sh"), str(run), *names], output=run / "out", timeout=120)
+
     def execute(
         self,
         run: Path,
@@ -283,14 +381,43 @@ class Host(Backend):
         cancel: threading.Event = process.NEVER,
         tick: Callable[[], None] = lambda: None,
     ) -> None:
-        process.run(
-            ["sh", str(run / "run.sh"), str(run)],
-            output=run / "out",
-            timeout=timeout,
-            cancel=cancel,
-            tick=tick,
-            grace=20,  # to remove the namespaces and put the settings back
+        known = given.known()
+        own = [module for module in identity.loaded(scenario) if module in known]
+        for module in own:
+            _not_loaded(module)
+        try:
+            process.run(
+                ["sh", str(run / "run.sh"), str(run)],
+                output=run / "out",
+                timeout=timeout,
+                cancel=cancel,
+                tick=tick,
+                grace=20,  # to remove the namespaces and put the settings back
+            )
+        finally:
+            _unload([x.stem for x in reversed(given.in_order(known[x].file for x in own))])
+
+
+def _not_loaded(module: str) -> None:
+    """Refuse where a module of this name is there, which may be another."""
+    if Path("/sys/module", module).exists():
+        raise LabError(
+            f"a module {module} is loaded into this kernel already: remove it (rmmod {module}), "
+            f"or rename the file that --module names"
         )
+
+
+def _unload(names: Sequence[str], seconds: float = 10) -> None:
+    """Remove these modules; connections that have just ended may hold one for a moment."""
+    end = time.monotonic() + seconds
+    for name in names:
+        while Path("/sys/module", name).exists():
+            done = process.call(["rmmod", name])
+            if not done.returncode:
+                break
+            if time.monotonic() > end:
+                raise LabError(f"the module {name} cannot be removed: {done.stdout.strip()}")
+            time.sleep(0.2)
 
 
 class Vm(Backend):
@@ -312,7 +439,7 @@ class Vm(Backend):
                 suite=self.suite,
                 # In the chroot, where a compiler is fast.
                 setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && "
-                "mv *.ko .. && cd .. && for conf in *.conf; do "
+                "mv -n *.ko .. && cd .. && for conf in *.conf; do "
                 '[ ! -e "$conf" ] || [ -e "${conf%.conf}.ko" ] || exit 1; done',
                 binds=[(run, "/lab")],
                 **self.machine,
@@ -326,6 +453,19 @@ class Vm(Backend):
         (run / "out").write_text(done.stdout)
         (run / "accelerator").write_text(done.accelerator)
         return done
+
+    def kernel_of_modules(self) -> str:
+        return f"Debian {self.suite}'s kernel ({suite.kernel(self.suite)})"
+
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        seen = "/lab/source"
+        headers = f"/lib/modules/{suite.kernel(self.suite)}/build"
+        done = suite.run(self.suite, given.command(headers, seen), binds=[(place, seen)])
+        return done, seen
+
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        command = shlex.join(["sh", "/lab/load.sh", "/lab", *names])
+        vm.run(command, suite=self.suite, binds=[(run, "/lab")], timeout=300, **self.machine)
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         vm.check()

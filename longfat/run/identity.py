@@ -7,7 +7,7 @@ plan        what `fill` writes into a run's directory, the seed, the memory of a
             what the summary is computed with besides
 programs    what carries the plan out
 kernel      on uml its version and its configuration; else what it calls itself
-modules     module of ours that the run loads -> what that was
+modules     module that the run loads, of ours or given -> what that was
 iperf3      its version, if it is the traffic
 id          one hash of all of these
 
@@ -29,12 +29,14 @@ file describes so that no kernel and no compiler is needed to say which of them 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self
 
-from longfat.build import kernel, modules, objects, tools
+from longfat.build import given, kernel, modules, objects, tools
 from longfat.build.modules import ROOT
 from longfat.core import cache
 from longfat.core.errors import LabError
@@ -48,6 +50,7 @@ PUBLISHED = ROOT / "docs/results/platform.json"
 RENEW = "scripts/longfat python -m longfat.pages platform"
 # Raised when result.py computes a result otherwise from the same samples: all are older then.
 COMPUTATION = 1
+INSMOD = "insmod"  # of `files`, if a module that was given wants more than to be loaded
 UML = "uml"  # the backend of which results repeat to the byte
 
 
@@ -55,10 +58,44 @@ UML = "uml"  # the backend of which results repeat to the byte
 
 
 def loaded(scenario: Scenario) -> list[str]:
-    """The modules of ours that a run loads: those of its flows.  A run without a flow of a module
-    does not depend on it, though its file sets one of its parameters for other runs."""
-    owners = modules.owners()
-    return sorted({owners[cc] for cc in scenario.algorithms if cc in owners})
+    """The modules that a run loads: those of its flows, and what these need of those that were
+    given.  A run without a flow of a module does not depend on it, though its file sets one of its
+    parameters for other runs."""
+    owners, known = given.registered(), given.known()
+    found: set[str] = set()
+    todo = [owners[cc] for cc in scenario.algorithms if cc in owners]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            todo += (
+                [other for other in known[name].needs if other in known] if name in known else []
+            )
+    return sorted(found)
+
+
+def _insmod(names: list[str], settings: dict[str, dict[str, str]]) -> str:
+    """A program in insmod's place that knows what modules need, and the parameters that are for
+    the load; "" if there is no such thing."""
+    known = given.known()
+    lines = []
+    for name in names:
+        needs = known[name].needs if name in known else ()
+        # In alphabetical order run.sh may come later to what is needed.
+        before = [
+            f"[ -e /sys/module/{x} ] || insmod ./{x}.ko || exit"
+            if x in known
+            else f"modprobe {x} || exit"
+            for x in needs
+        ]
+        words = [shlex.quote(f"{key}={value}") for key, value in settings.get(name, {}).items()]
+        if before or words:
+            text = "\n\t".join([*before, " ".join(['set -- "$1"', *words])])
+            lines.append(f"./{name}.ko)\n\t{text}\n\t;;\n")
+    if not lines:
+        return ""
+    path = "PATH=/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return f'#!/bin/sh\ncase $1 in\n{"".join(lines)}esac\n{path} exec insmod "$@"\n'
 
 
 def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
@@ -73,16 +110,25 @@ def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
     if scenario.trace:
         found["tracing"] = ""
     # A module may register several names: its parameters may stand under any of them.
-    owners = modules.owners()
-    settings: dict[str, list[str]] = {module: [] for module in loaded(scenario)}
+    owners, known, names = given.registered(), given.known(), loaded(scenario)
+    settings: dict[str, list[str]] = {module: [] for module in names}
+    # A plain variable is set as the module is loaded: what an init makes of it is made once.
+    at_load: dict[str, dict[str, str]] = {}
     for cc in sorted(scenario.module):
-        if owners[cc] not in settings:
+        module = owners[cc]
+        if module not in settings:
             continue
-        settings[owners[cc]] += [
-            f"{key}={int(value) if isinstance(value, bool) else value}"
-            for key, value in scenario.module[cc].items()
-        ]
-    return found | {f"{module}.conf": "\n".join(of) + "\n" for module, of in settings.items()}
+        for key, value in scenario.module[cc].items():
+            text = str(int(value) if isinstance(value, bool) else value)
+            if module in known and key not in known[module].written:
+                text = f'"{text}"' if re.search(r"\s", text) else text  # as the kernel reads it
+                at_load.setdefault(module, {})[key] = text
+            else:
+                settings[module].append(f"{key}={text}")
+    found |= {f"{module}.conf": "\n".join(of) + "\n" for module, of in settings.items()}
+    if script := _insmod(names, at_load):
+        found[INSMOD] = script
+    return found
 
 
 def memory_for_connections(scenario: Scenario) -> int:
@@ -202,6 +248,10 @@ class Platform:
             raise LabError(
                 f"{path}: does not say what the published results are of ({error!r}): {RENEW}"
             ) from error
+
+    def having(self, given: Mapping[str, Made]) -> Platform:
+        """This, with modules that were given besides, or instead of its own."""
+        return replace(self, modules={**self.modules, **given})
 
     def text(self) -> str:
         """As its file has it."""

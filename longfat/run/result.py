@@ -40,6 +40,8 @@ SPLAT = re.compile(
     r"|INFO: task .* blocked|detected stall|kmemleak: \d"
 )
 
+BEGIN = "longfat: begin "  # what guest/run.sh writes into the log
+
 Json = dict[str, Any]
 
 # Raised when what reads result files cannot read the older ones any more.
@@ -212,6 +214,15 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
     return out
 
 
+def _said_of_modules(run: Path, error: str) -> str:
+    """What insmod and the kernel said, if a module could not be loaded."""
+    if "cannot be loaded" not in error:
+        return ""
+    texts = [run / name for name in ("out", "dmesg")]
+    lines = [x for path in texts if path.exists() for x in path.read_text().splitlines()[-10:]]
+    return "".join(f"\n{line}" for line in lines)
+
+
 def make(
     scenario: Scenario,
     seed: int,
@@ -225,7 +236,7 @@ def make(
     for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
         file = run / name
         if name == "error" and file.exists():
-            raise LabError(file.read_text().strip())
+            raise LabError(file.read_text().strip() + _said_of_modules(run, file.read_text()))
         if name != "error" and not file.exists():
             said = "".join(
                 (run / f).read_text(errors="replace")[-1500:]
@@ -238,7 +249,10 @@ def make(
     whole = (run / "dmesg").read_text().splitlines() if (run / "dmesg").exists() else log
     bad = [line for line in [*log, *whole] if SPLAT.search(line)]
     if bad:
-        raise LabError("the kernel complained during the run:\n" + "\n".join(whole))
+        # Without how it booted, unless that is what it complained of.
+        first = next((i for i, line in enumerate(whole) if BEGIN in line), 0)
+        first = 0 if any(SPLAT.search(line) for line in whole[:first]) else first
+        raise LabError("the kernel complained during the run:\n" + "\n".join(whole[first:]))
     raw = read_samples(run / "samples")
     if (run / "order").exists():
         raw["r"] = read_order(run / "order", raw["o"])

@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from longfat.build import modules
+from longfat.build import given, modules
 from longfat.core import data as own
 from longfat.core import units
 from longfat.core.errors import LabError
@@ -44,7 +44,9 @@ Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
 
 def _algorithm(name: object) -> str:
-    valid = modules.algorithms()
+    valid = modules.IN_TREE | set(given.registered())
+    if isinstance(name, str) and given.may_come() and re.fullmatch(r"[\x21-\x7e]{1,15}", name):
+        return name
     if not isinstance(name, str) or name not in valid:
         raise ValueError(f"no congestion control {name!r}; valid: {', '.join(sorted(valid))}")
     return name
@@ -192,8 +194,15 @@ class Scenario(_Strict):
 
     @field_validator("module")
     @classmethod
-    def _module(cls, given: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
-        for name, parameters in given.items():
+    def _module(cls, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
+        for name, parameters in settings.items():
+            if given.may_come() and name not in modules.owners():
+                continue
+            if name in given.owners():
+                refused = (given.refusal(name, *setting) for setting in parameters.items())
+                if why := next(filter(None, refused), ""):
+                    raise ValueError(why)
+                continue
             valid = modules.parameters(name)
             for key, value in parameters.items():
                 if key not in valid:
@@ -202,7 +211,7 @@ class Scenario(_Strict):
                     )
                 if not modules.accepts(valid[key], value):
                     raise ValueError(f"{name}.{key} = {value!r}: valid is {valid[key]}")
-        return given
+        return settings
 
     @model_validator(mode="after")
     def _times(self) -> Self:

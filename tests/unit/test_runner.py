@@ -9,10 +9,11 @@ from __future__ import annotations
 import concurrent.futures
 import io
 import json
+import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,15 @@ class Fake(backends.Backend):
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         pass
+
+    def kernel_of_modules(self) -> str:
+        return "no kernel"
+
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        raise NotImplementedError
+
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        raise NotImplementedError
 
     def execute(
         self,

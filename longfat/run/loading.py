@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What modules register, found by loading them once into the kernel that runs will have."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from longfat.build import given, objects, tools
+from longfat.build.given import Given, Source
+from longfat.core.errors import LabError
+from longfat.run.result import SPLAT
+
+LOAD = "load.sh"  # of guest/
+
+# What the kernel says of a copy of its own -> what to do.
+_HINTS = {
+    "already registered": "this kernel has a congestion control of that name: change .name",
+    "already loaded": "this kernel has a module of that name: rename the file",
+    "Unknown symbol": "the module needs a function that this kernel does not have or not export",
+}
+
+
+def _text(path: Path) -> str:
+    return path.read_text(errors="replace").strip() if path.exists() else ""
+
+
+def _why(run: Path, name: str) -> str:
+    """What insmod and the kernel said of a module that could not be loaded."""
+    text = _text(run / f"{name}.log").replace(f"{run}/", "").replace("/lab/", "")
+    for said, hint in _HINTS.items():
+        if said in text:
+            text += f"\n({hint})"
+    return text
+
+
+def find(
+    source: Source,
+    built: Path,
+    run: Path,
+    try_modules: Callable[[Path, Sequence[str]], None],
+    say: Callable[[str], None],
+) -> list[Given]:
+    """What the .ko files of `built` are, which `source` was compiled to, after `try_modules` has
+    loaded them in the directory `run`, which is made.
+
+    Of several one may fail, such as a copy of the kernel's own: that is said.  LabError if none
+    registers anything, or if the kernel complained.
+    """
+    run.mkdir()
+    ordered = given.in_order(built.glob("*.ko"))
+    names = [file.stem for file in ordered]
+    of = {file.stem: given.information(file) for file in ordered}
+    shutil.copy(tools.GUEST / LOAD, run)
+    for file in ordered:
+        shutil.copy(file, run)
+        foreign = [name for name in of[file.stem][1] if name not in of]
+        if foreign:
+            (run / f"{file.stem}.needs").write_text(" ".join(foreign) + "\n")
+    try:
+        try_modules(run, names)
+    except LabError as error:
+        raise LabError(f"{source.path}: cannot be loaded: {error}") from error
+    log = _text(run / "log")
+    if SPLAT.search(log):
+        raise LabError(f"{source.path}: the kernel complained when it was loaded:\n{log}")
+    lines = [line.split() for line in _text(run / "found").splitlines()]
+    failed = [words[1] for words in lines if words[0] == "failed"]
+    registers = {
+        name: tuple(words[2] for words in lines if words[:2] == ["cc", name]) for name in names
+    }
+    if not any(registers.values()):
+        told = [f"{name}.ko: {_why(run, name)}" for name in failed]
+        told += [
+            f"{name}.ko: registers no congestion control" for name in names if name not in failed
+        ]
+        what = "cannot be loaded" if failed else "is no congestion control"
+        raise LabError("\n".join([f"{source.path}: {what}:", *told]))
+    for name in failed:
+        say(f"{source.path}: {name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
+    found = []
+    for name in names:
+        if name in failed:
+            (built / f"{name}.ko").unlink()
+            continue
+        types, needs = of[name]
+        modes = {words[2]: int(words[3], 8) for words in lines if words[:2] == ["parameter", name]}
+        types = {key: "" for key in modes} | types
+        written = tuple(sorted(key for key in modes if modes[key] & 0o200 and not types[key]))
+        found.append(
+            Given(
+                name,
+                registers[name],
+                types,
+                written,
+                needs,
+                source.bare_digest(),
+                objects.digest(built / f"{name}.ko"),
+            )
+        )
+    return found

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`longfat run --module`: modules that are none of the tree's, as tests/yours has them."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from longfat.build import given, modules
+from longfat.core import cache
+from longfat.core.errors import LabError
+from longfat.run import result, runner, scenario
+from longfat.run.backends import Uml
+from longfat.run.result import Json
+
+YOURS = Path(__file__).parents[1] / "yours"
+
+PATH = """
+title = "yours"
+duration = "4s"
+[link]
+rate = "20mbit"
+buffer = "1bdp"
+"""
+FLOWS = ("half", "half-2", "vintage", "loud", "own")
+SETTINGS = """
+[module.half]
+beta = 700
+most = "0,10"
+note = "two words"
+[module.own]
+rate = 125000
+"""
+OURS = """
+[[flow]]
+cc = "ltcp"
+rtt = "40ms"
+[[flow]]
+cc = "reno"
+rtt = "30ms"
+[module.ltcp]
+window_threshold = 20
+slow_start = "classic"
+"""
+
+
+def kept() -> set[Path]:
+    return set(cache.directory().glob("given-*"))
+
+
+@pytest.fixture
+def machine() -> Iterator[Uml]:
+    """A backend of its own: what it is given, others do not have, and nobody has after it."""
+    before = kept()
+    one = Uml()
+    one.prepare(lambda _: None)
+    yield one
+    given.forget()
+    for path in kept() - before:
+        cache.remove(path)
+
+
+@pytest.fixture
+def yours(tmp_path: Path) -> Path:
+    """The modules, which nobody has built before."""
+    to = tmp_path / "yours"
+    shutil.copytree(YOURS, to)
+    for path in to.rglob("*.c"):
+        path.write_text(f"{path.read_text()}/* {tmp_path} */\n")
+    return to
+
+
+def flow(name: str) -> str:
+    return f'[[flow]]\ncc = "{name}"\nrtt = "20ms"\n'
+
+
+def experiment(machine: Uml, text: str, to: Path) -> Json:
+    file = to.parent / "one.toml"
+    file.write_text(text)
+    (job,) = runner.jobs_for(scenario.load(file), None, to)
+    runner.run([job], machine, workers=1, timeout=300, console=Console(quiet=True))
+    return result.read(job.path)
+
+
+def test_what_is_out_there(machine: Uml, yours: Path, tmp_path: Path) -> None:
+    """A module of two names that its file does not have, a directory whose Makefile wants C99 and
+    no warnings, a function that is not static, an option of its own: all in one run, with
+    parameters of every kind."""
+    said: list[str] = []
+    files = ("pair.c", "vintage", "tcp_loud.c", "own-option.c")
+    machine.take([yours / name for name in files], said.append)
+    one = experiment(machine, PATH + "".join(map(flow, FLOWS)) + SETTINGS, tmp_path / "out")
+    half, second, vintage, loud, own = one["flows"]
+    assert [each["cc"] for each in one["flows"]] == list(FLOWS)
+    assert sorted(one["identity"]["modules"]) == ["own_option", "pair", "tcp_loud", "tcp_vintage"]
+    # What its init makes of a parameter, and one without a file.
+    assert "pair: keeps 700, note is 'two words'" in one["log"]
+    assert max(second["connections"][0]["cwnd"]) == 10 < max(half["connections"][0]["cwnd"])
+    assert 0.8e6 < own["goodput_bps"] < 1e6
+    assert min(vintage["goodput_bps"], loud["goodput_bps"]) > 1e6
+    words = "\n".join(said)
+    assert f"{yours}/tcp_loud.c:6:6: warning: no previous prototype" in words
+    assert f"{yours}/vintage/main.c:21:13: warning: unused variable" in words
+    assert "tcp_cubic.ko is left out" in words and "rename the file" in words
+    # What is kept needs no compiler.
+    given.forget()
+    said.clear()
+    machine.take([yours / name for name in files], said.append)
+    assert not said and set(FLOWS) <= set(given.owners())
+
+
+def test_ours_is_the_same_to_the_byte(machine: Uml, tmp_path: Path) -> None:
+    """Built with the tree or given by its path: the same result file."""
+    text = f"trace = true{PATH}{OURS}"
+    built = experiment(machine, text, tmp_path / "built")
+    machine.take([modules.sources()["tcp_ltcp"]], lambda _: None)
+    assert experiment(machine, text, tmp_path / "given") == built
+    assert built["identity"]["modules"]["tcp_ltcp"] == given.known()["tcp_ltcp"].object
+
+
+def test_a_warning_of_the_kernel_fails_the_run(machine: Uml, tmp_path: Path) -> None:
+    """With its log, from the run's begin."""
+    machine.take([YOURS / "warns.c"], lambda _: None)
+    with pytest.raises(LabError, match="one, seed 1: the kernel complained") as caught:
+        experiment(machine, PATH + flow("warns"), tmp_path / "out")
+    words = str(caught.value)
+    assert "WARNING: CPU: 0 PID: 0 at warns.c:8 warns_cong_avoid" in words
+    assert "a window of 21" in words and "Linux version" not in words
+    assert not list((tmp_path / "out").glob("*.json"))
+
+
+BROKEN = """\
+#include <linux/module.h>
+#include <net/tcp.h>
+static void broken_cong_avoid(struct sock *sk, u32 ack) { }
+static struct tcp_congestion_ops broken = { .cong_avoid = broken_cong_avoid };
+MODULE_LICENSE("GPL");
+"""
+NONE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n'
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("broken", BROKEN, r"cannot be built for .*\n.*broken\.c:4:59: error: init.* incompatible"),
+        ("none", NONE, "is no congestion control:\nnone.ko: registers no congestion control"),
+        ("refuses", "", r"cannot be loaded:\n.*No such device\n(.*\n)*.* this is not the hardware"),
+    ],
+)
+def test_what_fails_is_told(machine: Uml, tmp_path: Path, name: str, text: str, words: str) -> None:
+    """In the compiler's or the kernel's words, and nothing of it is kept."""
+    file = YOURS / f"{name}.c"
+    if text:
+        file = tmp_path / f"{name}.c"
+        file.write_text(text)
+    before = kept()
+    with pytest.raises(LabError, match=rf"{name}\.c: {words}"):
+        machine.take([file], lambda _: None)
+    assert kept() <= before and not list(cache.directory().glob(".given-*.partial"))
+    assert not given.known()

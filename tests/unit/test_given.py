@@ -1,0 +1,309 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Modules that are given by their path: what is built of them, and what scenarios may ask of
+them.  tests/lab/test_yours.py builds and loads real ones."""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import One, Toml
+from test_runner import Fake, backend
+
+from longfat.build import given, modules, tools
+from longfat.build.given import Given
+from longfat.core.errors import LabError
+from longfat.run import backends, identity, loading, plan, scenario
+
+__all__ = ["backend"]
+
+PARAMETERS = {
+    **{"beta": "int", "most": "array of uint", "gentle": "bool", "note": "charp"},
+    **{"small": "byte", "own": "", "fixed": ""},
+}
+
+
+@pytest.fixture
+def bar(tmp_path: Path, tree: Path) -> Iterator[Given]:
+    """A module with two names that needs another one and one of the kernel's."""
+    helper = Given("helper", (), {}, where=tmp_path)
+    one = Given(
+        *("bar_cc", ("bar", "bar-2"), PARAMETERS),
+        written=("own",),
+        needs=("helper", "tcp_diag"),
+        source="s",
+        object="o",
+        where=tmp_path,
+    )
+    for each in (one, helper):
+        each.file.write_text(each.module)
+    given.give([one, helper])
+    yield one
+    given.forget()
+
+
+# --- what is built
+
+
+def test_a_file_and_what_it_includes(tmp_path: Path) -> None:
+    """That is beside or below it; not what is elsewhere, nor the other files there."""
+    (tmp_path / "sub").mkdir()
+    texts = {
+        "tcp-x.c": '#include <net/tcp.h>\n# include "a.h"\n#include "../up.h"\n#include "no.h"\n',
+        "a.h": '#include "sub/b.h"\n#include "a.h"\n',
+        "sub/b.h": "",
+        "other.c": "",
+    }
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text)
+    found = given.collect(tmp_path / "tcp-x.c")
+    assert sorted(found.files) == ["a.h", "sub/b.h", "tcp-x.c"]
+    assert found.kbuild == "obj-m := tcp-x.o\n"
+    found.copy(tmp_path / "copy")
+    copied = {str(x.relative_to(tmp_path / "copy")) for x in (tmp_path / "copy").rglob("*.*")}
+    assert copied == {"a.h", "sub/b.h", "tcp-x.c"}
+    assert (tmp_path / "copy/Kbuild").read_text() == found.kbuild
+
+
+def test_our_headers_are_there_for_who_includes_them(tmp_path: Path, tree: Path) -> None:
+    (tmp_path / "x.c").write_text("#include <longfat/growth.h>\n")
+    found = given.collect(tmp_path / "x.c")
+    assert sorted(found.files) == ["include/longfat/growth.h", "x.c"]
+    assert "-I$(src)/include $(lf-probes-y)" in found.kbuild
+
+
+def test_a_directory_without_what_a_build_left(tmp_path: Path) -> None:
+    names = "Makefile a.c data/table.txt a.o a.ko a.mod a.mod.c .a.o.cmd modules.order"
+    for name in [*names.split(), "Module.symvers", ".git/config", "__pycache__/x"]:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / "dangling").symlink_to("nowhere")
+    found = given.collect(tmp_path)
+    assert sorted(found.files) == ["Makefile", "a.c", "data/table.txt"]
+    assert found.kbuild == ""
+
+
+def test_what_is_kept_is_known_by_the_content(tmp_path: Path) -> None:
+    """And by the kernel, whatever the directory is called; for what was compiled elsewhere the
+    comments do not count."""
+    digests = []
+    for where, text in (("a", "int x;"), ("b", "int x; /* why */"), ("c", "int x;")):
+        (tmp_path / where).mkdir()
+        (tmp_path / where / "x.c").write_text(text)
+        found = given.collect(tmp_path / where / "x.c")
+        digests.append((found.digest("6.1"), found.bare_digest(), found.digest("6.2")))
+    assert digests[0] == digests[2] and digests[0][1] == digests[1][1]
+    assert len({digests[0][0], digests[1][0], digests[0][2]}) == 3
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nosuch.c", "there is no such file"),
+        ("tcp_x.ko", "is no module's source.* give its source"),
+        ("notes.txt", "is no module's source"),
+        ("tcp x.c", "a module's name .*: rename it"),
+        ("empty", "has no Kbuild and no Makefile: .*there is none"),
+        ("bare", r"has no Kbuild and no Makefile: .*there is one.c, two.c"),
+    ],
+)
+def test_what_cannot_be_built(tmp_path: Path, name: str, words: str) -> None:
+    for made in ("tcp_x.ko", "notes.txt", "tcp x.c", "empty/.x", "bare/one.c", "bare/two.c"):
+        (tmp_path / made).parent.mkdir(exist_ok=True)
+        (tmp_path / made).write_text("")
+    (tmp_path / "bare/one.mod.c").write_text("")
+    with pytest.raises(LabError, match=f"{name}: {words}"):
+        given.collect(tmp_path / name)
+
+
+def test_a_whole_disk_is_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(given, "MOST_BYTES", 1 << 20)
+    (tmp_path / "Makefile").write_text("")
+    with (tmp_path / "big").open("wb") as file:
+        file.truncate(2 << 20)
+    with pytest.raises(LabError, match="holds more than 1 MB"):
+        given.collect(tmp_path)
+
+
+def test_the_compiler_s_words_are_of_the_file_that_was_given() -> None:
+    said = (
+        "make: Entering directory '/k'\n  CC [M]  /tmp/p/x.o\n/tmp/p/x.c:3:1: error: no\n"
+        "    3 | nonsense\n\nmake[1]: Leaving directory '/k'\n"
+    )
+    assert given.words(said, "/tmp/p", Path("my/x.c")) == "my/x.c:3:1: error: no\n    3 | nonsense"
+    assert given.words(said, "/tmp/p", Path("x.c")).startswith("x.c:3:1: error: no\n")
+
+
+# --- what was loaded
+
+
+def found_by(
+    tmp_path: Path, script: Callable[[Path], None], *names: str
+) -> tuple[list[Given], list[str]]:
+    """What is made of a load in which guest/load.sh is `script`."""
+    built = tmp_path / "built"
+    built.mkdir()
+    object_file = next(tools.programs().glob("getrandom.so"))
+    for name in names:
+        (built / f"{name}.ko").write_bytes(object_file.read_bytes())
+    (tmp_path / "x.c").write_text("")
+    said: list[str] = []
+
+    def try_modules(run: Path, tried: Sequence[str]) -> None:
+        assert sorted(tried) == sorted(names)
+        script(run)
+
+    source = given.collect(tmp_path / "x.c")
+    return loading.find(source, built, tmp_path / "load", try_modules, said.append), said
+
+
+def test_what_a_load_tells(tmp_path: Path) -> None:
+    """Names, and the files of parameters that modinfo does not name."""
+
+    def script(run: Path) -> None:
+        (run / "found").write_text(
+            "cc one a\ncc one a-2\nparameter one own 644\nparameter one fixed 444\nfailed two\n"
+        )
+        (run / "two.log").write_text(f"insmod: {run}/two.ko\nTCP: cubic already registered\n")
+
+    (one,), (said,) = found_by(tmp_path, script, "one", "two")
+    assert (one.names, one.written) == (("a", "a-2"), ("own",))
+    assert one.parameters == {"own": "", "fixed": ""}
+    assert "x.c: two.ko is left out" in said and "insmod: two.ko" in said and "change .name" in said
+    given.write_found([one], tmp_path)
+    assert given.read_found(tmp_path) == [one]
+
+
+def test_a_module_that_is_none(tmp_path: Path) -> None:
+    def script(run: Path) -> None:
+        (run / "found").write_text("failed one\n")
+        (run / "one.log").write_text("No such device\n")
+
+    words = r"x\.c: cannot be loaded:\none\.ko: No such device\ntwo\.ko: registers no congestion"
+    with pytest.raises(LabError, match=words):
+        found_by(tmp_path, script, "one", "two")
+
+
+def test_a_kernel_that_complains(tmp_path: Path) -> None:
+    def script(run: Path) -> None:
+        (run / "found").write_text("cc one a\n")
+        (run / "log").write_text("WARNING: CPU: 0\n")
+
+    with pytest.raises(LabError, match="x.c: the kernel complained when it was loaded:\nWARNING"):
+        found_by(tmp_path, script, "one")
+
+
+def test_what_others_need_is_loaded_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    needs = {"a": ("c", "tcp_diag"), "b": (), "c": ("b", "a")}
+    monkeypatch.setattr(given, "information", lambda file: ({}, needs[file.stem]))
+    files = [tmp_path / f"{name}.ko" for name in "abc"]
+    assert [file.stem for file in given.in_order(files)] == ["b", "c", "a"]
+
+
+# --- what scenarios may ask
+
+
+def test_its_names_are_known(bar: Given, one: One) -> None:
+    for name in bar.names:
+        assert identity.loaded(one(cc=f'cc = "{name}"')) == ["bar_cc", "helper"]
+    with pytest.raises(LabError, match=r"no congestion control 'baz'; valid: bar, bar-2, bbr"):
+        one(cc='cc = "baz"')
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("beta = 2147483648", "modinfo says that it is int, -2147483648 to 2147483647"),
+        ("beta = true", "modinfo says that it is int"),
+        ('beta = "x"', "modinfo says that it is int"),
+        ("small = 256", "modinfo says that it is byte, 0 to 255"),
+        ('gentle = "yes"', "modinfo says that it is bool"),
+        ("note = 3", "modinfo says that it is charp"),
+        ('note = "a\\nb"', "no quotes and is one line"),
+        ("note = 'a\"b'", "no quotes and is one line"),
+        ('most = "1,-1"', "modinfo says that it is array of uint, such as"),
+        ('most = "1,x"', "modinfo says that it is array of uint"),
+        ("gamma = 1", "bar has no parameter 'gamma'; valid: beta, fixed, gentle"),
+    ],
+)
+def test_a_parameter_is_checked(bar: Given, one: One, setting: str, words: str) -> None:
+    with pytest.raises(LabError, match=words):
+        one(cc='cc = "bar"', rest=f"[module.bar]\n{setting}")
+
+
+def test_what_a_run_of_it_is_given(bar: Given, one: One, backend: Fake, tmp_path: Path) -> None:
+    """Plain variables are for the load, and what its own setter takes is written; what it needs
+    comes first."""
+    told = one(
+        cc='cc = "bar-2"',
+        rest='[module.bar]\nbeta = 3\ngentle = true\nnote = "two words"\nmost = "0,0x10"\n'
+        "own = 4\n[module.bar-2]\nfixed = 5\nsmall = 7",
+    )
+    run = tmp_path / "run"
+    run.mkdir()
+    backends.fill(run, plan.make(told, 1, prefix="lf", seeded=True), told, backend)
+    assert (run / "bar_cc.conf").read_text() == "own=4\n"
+    assert (run / "helper.conf").read_text() == "\n"
+    assert {path.name for path in run.glob("*.ko")} == {"bar_cc.ko", "helper.ko"}
+    script = run / "bin/insmod"
+    assert stat.S_IMODE(script.stat().st_mode) == 0o755
+    text = script.read_text()
+    words = "beta=3 gentle=1 'note=\"two words\"' most=0,0x10 fixed=5 small=7"
+    assert f'set -- "$1" {words}\n' in text
+    needed = (
+        "[ -e /sys/module/helper ] || insmod ./helper.ko || exit\n\tmodprobe tcp_diag || exit\n"
+    )
+    assert needed in text
+    assert backend.platform.having({}).identity(told, 1, "vm")["modules"] == {}
+
+
+def test_a_run_without_it_is_as_ever(bar: Given, one: One, backend: Fake, tmp_path: Path) -> None:
+    told = one(cc='cc = "foo"', rest="[module.bar]\nbeta = 3")
+    backends.fill(tmp_path, plan.make(told, 1, prefix="lf", seeded=True), told, backend)
+    assert not list((tmp_path / "bin").glob("insmod"))
+    assert not list(tmp_path.glob("bar*.conf"))
+
+
+def test_one_in_the_place_of_the_tree_s(tree: Path, one: One, tmp_path: Path) -> None:
+    """Its plan is that of the tree's, so results are the same."""
+    rest = "[module.foo]\nbeta = 100\ngentle = false"
+    ours = one(cc='cc = "foo"', rest=rest)
+    before = identity.plan_digest(ours, 1, seeded=True)
+    own = dict.fromkeys(("beta", "gentle", "mode"), "")
+    found = Given("tcp_foo", ("foo",), own, tuple(own), where=tmp_path)
+    try:
+        given.give([found])
+        assert identity.plan_digest(one(cc='cc = "foo"', rest=rest), 1, seeded=True) == before
+        given.forget()
+        given.give([Given("tcp_foo", ("other",), {}, where=tmp_path)])
+        with pytest.raises(LabError, match="no congestion control 'foo'"):
+            one(cc='cc = "foo"')
+    finally:
+        given.forget()
+
+
+def test_two_that_are_called_alike(bar: Given, tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="two modules are called bar_cc: rename a file"):
+        given.give([Given("bar_cc", ("x",), {}, where=tmp_path)])
+    with pytest.raises(LabError, match="both bar_cc and other register 'bar-2'"):
+        given.give([Given("other", ("bar-2",), {}, where=tmp_path)])
+
+
+def test_a_scenario_is_checked_before_anything_is_built(
+    tree: Path, tmp_path: Path, toml: Toml
+) -> None:
+    """But for the names that are to come."""
+    path = tmp_path / "one.toml"
+    with given.awaited():
+        path.write_text(toml(cc='cc = "new"', rest="[module.new]\nbeta = 3"))
+        scenario.load(path)
+        for wrong in (toml(cc='cc = "new"', link="los = 1"), toml(cc='cc = "a name of its own"')):
+            path.write_text(wrong)
+            with pytest.raises(LabError):
+                scenario.load(path)
+    path.write_text(toml(cc='cc = "new"'))
+    with pytest.raises(LabError, match="no congestion control 'new'"):
+        scenario.load(path)
+    assert "new" not in modules.algorithms()
