@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 import typer
 import typer.main
@@ -19,8 +20,8 @@ from rich.table import Table
 from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, data, errors, process
 from longfat.core.errors import LabError
+from longfat.run import comparison, result, runner
 from longfat.run import iperf3 as programs
-from longfat.run import result, runner
 from longfat.run import scenario as scenarios
 from longfat.run.backends import BACKENDS, Backend, Uml, fill
 from longfat.run.plan import make as make_plan
@@ -76,6 +77,33 @@ def _take(backend: Backend, paths: list[Path]) -> None:
         backend.take(paths, say)
 
 
+T = TypeVar("T")
+
+
+def _ready(backend: Backend, own: list[Path], read: Callable[[], T]) -> T:
+    """What `read` makes of scenarios, when the backend and modules of one's own are ready; what is
+    wrong in a scenario is said before anything is built."""
+    if not own:
+        found = read()
+        _prepare(backend)
+        return found
+    with given.awaited():
+        read()
+    for path in own:
+        given.collect(path)
+    _prepare(backend)
+    _take(backend, own)
+    return read()
+
+
+def _workers(backend: Backend, jobs: int) -> int:
+    """How many runs at once."""
+    workers = jobs or (len(os.sched_getaffinity(0)) if backend.exact else 1)
+    if workers > 1 and not backend.exact:
+        raise LabError(f"the {backend.name} backend runs in real time: one run at once (-j 1)")
+    return workers
+
+
 def _load(paths: list[Path]) -> list[scenarios.Scenario]:
     return [one for path in paths for one in scenarios.load(path)]
 
@@ -93,6 +121,12 @@ def _results(paths: list[Path]) -> list[result.Json]:
     if not found:
         raise LabError(f"no result in {', '.join(map(str, paths))}")
     return found
+
+
+def _print_whole(printed: Table) -> None:
+    """No number is cut: where the screen is too narrow for that, it breaks the lines."""
+    printed.width = console.measure(printed, options=console.options.update(width=1000)).maximum
+    console.print(printed, crop=False)
 
 
 def _print_table(headings: list[str], rows: list[list[str]]) -> None:
@@ -124,27 +158,14 @@ def run(
     Example: scripts/longfat run tests/scenarios/demo.toml -o out
     """
     where = _backend(backend)
-    if module:
-        # What is wrong in a file is said before anything is built.
-        with given.awaited():
-            runner.jobs_for(_load(files), seed, out)
-        for path in module:
-            given.collect(path)
-        _prepare(where)
-        _take(where, module)
-        todo = runner.jobs_for(_load(files), seed, out)
-    else:
-        todo = runner.jobs_for(_load(files), seed, out)
-        _prepare(where)
+    todo = _ready(where, module or [], lambda: runner.jobs_for(_load(files), seed, out))
     if not force:
         todo = [
             job
             for job in todo
             if not result.current(job.path, job.scenario, job.seed, backend, where.platform)
         ]
-    workers = jobs or (len(os.sched_getaffinity(0)) if where.exact else 1)
-    if workers > 1 and not where.exact:
-        raise LabError(f"the {backend} backend runs in real time: one run at once (-j 1)")
+    workers = _workers(where, jobs)
     began = time.monotonic()
     failed = runner.run(
         todo, where, workers=workers, timeout=timeout, console=notes, keep_going=keep_going
@@ -162,6 +183,98 @@ def run(
 
 
 @app.command()
+def compare(
+    algorithms: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ALGORITHM...", help="What is compared.", autocompletion=_algorithms
+        ),
+    ],
+    rate: Annotated[str, typer.Option(help="Of the bottleneck.")] = "100mbit",
+    rtt: Annotated[str, typer.Option(help="Round-trip time.")] = "40ms",
+    buffer: Annotated[str, typer.Option(help="The bottleneck's.")] = "1bdp",
+    loss: Annotated[str, typer.Option(help="Random loss behind the bottleneck.")] = "0",
+    flows: Annotated[str, typer.Option(help="How many flows of the algorithm.")] = "1",
+    beside: Annotated[
+        str, typer.Option(help="One flow of this beside them.", autocompletion=_algorithms)
+    ] = "",
+    duration: Annotated[str, typer.Option(help="Of each run.")] = "60s",
+    warmup: Annotated[str, typer.Option(help="Figures count from here.")] = "20s",
+    seed: Annotated[list[int] | None, typer.Option(help="A run for each (1).")] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE.toml", help="Where the scenario is written.")
+    ] = None,
+    backend: Which = "uml",
+    out: Out = Path("compared"),
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
+    module: Modules = None,
+) -> None:
+    """Compare algorithms on every combination of paths: a table, and a page with pictures.
+
+    Of rate, rtt, buffer, loss and flows several values may be given, with commas.  Runs of which a
+    current result is there are not repeated.
+
+    Example: scripts/longfat compare ltcp cubic --buffer 0.1bdp,1bdp --beside reno
+    """
+    from longfat.show import compared
+
+    if save and save.suffix != ".toml":
+        raise LabError(f"{save}: the scenario is TOML, so the name must end in .toml")
+    what = comparison.Comparison(
+        algorithms,
+        rate=rate.split(","),
+        rtt=rtt.split(","),
+        buffer=buffer.split(","),
+        loss=loss.split(","),
+        flows=flows.split(","),
+        beside=beside,
+        duration=duration,
+        warmup=warmup,
+        seeds=tuple(seed or [1]),
+    )
+    name = save.stem if save else "compare"
+    where = _backend(backend)
+    _ready(where, module or [], lambda: comparison.scenarios(what, name))
+    file = save or out / f"{name}.toml"
+    comparison.write(what, file, anew=not save)
+    todo = runner.jobs_for(_load([file]), None, out)
+
+    def done() -> list[runner.Job]:
+        on = where.platform
+        return [x for x in todo if result.current(x.path, x.scenario, x.seed, backend, on)]
+
+    def show() -> None:
+        found = [result.read(job.path) for job in done()]
+        if not found:
+            return
+        _print_whole(compared.table(found))
+        words = [data.COMMAND, "run", str(file), *(f"--module {path}" for path in module or [])]
+        page = out / f"{name}.html"
+        result.write_whole(compared.page(found, f"{shlex.join(words)} -o {out}"), page)
+        for path in (page, file):
+            console.print(str(path), soft_wrap=True, highlight=False)
+
+    kept = {job.path for job in done()}
+    left = [job for job in todo if job.path not in kept]
+    workers = _workers(where, jobs)
+    try:
+        failed = runner.run(
+            left, where, workers=workers, timeout=timeout, console=notes, keep_going=True
+        )
+    except (KeyboardInterrupt, process.Cancelled):
+        show()
+        notes.print(
+            f"{len(done())} of {len(todo)} runs are done and kept; the same command goes on"
+        )
+        raise
+    show()
+    if failed:
+        lines = "\n".join(one.line for one in failed)
+        raise LabError(f"{len(failed)} of {len(todo)} runs failed:\n{lines}")
+
+
+@app.command()
 def table(
     files: Results,
     flows: Annotated[bool, typer.Option(help="Also each run's flows.")] = False,
@@ -173,10 +286,7 @@ def table(
     from longfat.show import report
 
     results = _results(files)
-    printed = report.table(results)
-    # No number is cut: where the screen is too narrow for that, it breaks the lines.
-    printed.width = console.measure(printed, options=console.options.update(width=1000)).maximum
-    console.print(printed, crop=False)
+    _print_whole(report.table(results))
     if flows:
         for one in results:
             console.print(report.flow_table(one))

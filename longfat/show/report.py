@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import io
+from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,8 @@ from rich.table import Table  # noqa: E402
 from longfat.core import units  # noqa: E402
 from longfat.core.errors import LabError  # noqa: E402
 from longfat.run.result import Json  # noqa: E402
+
+Name = Callable[[Json], str]
 
 
 def label(result: Json) -> str:
@@ -125,18 +128,21 @@ def flow_table(result: Json) -> Table:
     return out
 
 
-def _flow_label(result: Json, flow: Json) -> str:
-    name = label(result)
-    if len(result["flows"]) > 1:
-        name = f"{flow['cc']} {flow['group']}.{flow['number']} ({flow['base_rtt_ms']:g} ms)"
-    return name
+def _flow_label(result: Json, flow: Json, name: Name | None = None) -> str:
+    if len(result["flows"]) == 1:
+        return (name or label)(result)
+    own = f"{flow['cc']} {flow['group']}.{flow['number']}"
+    # A run that has a name of its own: in it there may be flows as in the next one.
+    return f"{own} (of {name(result)})" if name else f"{own} ({flow['base_rtt_ms']:g} ms)"
 
 
-def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]:
+def _series(
+    result: Json, what: str, called: Name | None = None
+) -> list[tuple[str, list[float], list[Any]]]:
     """(label, x, y) of every flow of a run; y in the unit of the axis."""
     lines = []
     for flow in result["flows"]:
-        name = _flow_label(result, flow)
+        name = _flow_label(result, flow, called)
         for connection in flow["connections"][:1] if what != "goodput" else flow["connections"]:
             t, y = connection["t"], connection.get(what, [])
             if what == "goodput":
@@ -154,7 +160,8 @@ def _series(result: Json, what: str) -> list[tuple[str, list[float], list[Any]]]
                 y = [value / 1e3 if value else None for value in y]
             lines.append((name, t, y))
     if what == "queue":
-        lines = [(label(result), result["queue"]["t"], result["queue"]["packets"])]
+        name = (called or label)(result)
+        lines = [(name, result["queue"]["t"], result["queue"]["packets"])]
     return lines
 
 
@@ -205,12 +212,13 @@ def lines_picture(lines: list[tuple[str, list[float], list[Any]]], unit: str, ti
     return _svg(figure, title)
 
 
-def picture(results: list[Json], what: str) -> str:
-    """An SVG of one of PICTURES over time, every flow of every result in it."""
+def picture(results: list[Json], what: str, name: Name | None = None) -> str:
+    """An SVG of one of PICTURES over time, every flow of every result in it; `name` says what a
+    run is called in it."""
     if what not in PICTURES:
         raise ValueError(f"no picture {what!r}; valid: {', '.join(PICTURES)}")
     _need_samples(results)
-    lines = [line for result in results for line in _series(result, what)]
+    lines = [line for result in results for line in _series(result, what, name)]
     return lines_picture(lines, PICTURES[what], results[0]["scenario"]["title"])
 
 
@@ -246,8 +254,17 @@ def event_picture(results: list[Json], field: str) -> str:
     return _svg(figure, results[0]["scenario"]["title"])
 
 
-def page(results: list[Json], title: str, command: str) -> str:
-    """A self-contained HTML page: table, pictures, and how to make it again."""
+def page(
+    results: list[Json],
+    title: str,
+    command: str,
+    *,
+    table: tuple[list[str], list[list[str]]] | None = None,
+    parts: dict[str, list[Json]] | None = None,
+    name: Name | None = None,
+) -> str:
+    """A self-contained HTML page: table, pictures, and how to make it again.  With `parts`, the
+    pictures of each of them below its heading; with `table`, its headings and rows."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
     )
@@ -259,9 +276,12 @@ def page(results: list[Json], title: str, command: str) -> str:
         link=f"{units.show_rate(link['rate'])}, MTU {link['mtu']} bytes, {link['aqm']}",
         kernel=first["kernel"],
         backend=first["backend"],
-        headings=HEADINGS,
-        rows=[row(result) for result in results],
-        pictures={PICTURES[what]: picture(results, what) for what in PICTURES},
+        headings=table[0] if table else HEADINGS,
+        rows=table[1] if table else [row(result) for result in results],
+        parts={
+            part: {PICTURES[what]: picture(of, what, name) for what in PICTURES}
+            for part, of in (parts or {"": results}).items()
+        },
     )
 
 
