@@ -332,6 +332,27 @@ def page(
 
 
 @app.command()
+def export(
+    files: Results,
+    out: Out = Path("tables"),
+    csv: Annotated[bool, typer.Option("--csv", help="As CSV (the default).")] = False,
+    parquet: Annotated[bool, typer.Option("--parquet", help="As Parquet; needs pyarrow.")] = False,
+) -> None:
+    """Write runs, flows, samples, queue and events as tables, for pandas, R or a spreadsheet.
+
+    A row for each observation, which says of which run, flow and connection it is.
+
+    Example: scripts/longfat export out/*.json -o tables
+    """
+    from longfat.show import export as tables
+
+    results = _results(files)
+    for form in [*(["csv"] if csv or not parquet else []), *(["parquet"] if parquet else [])]:
+        for path in tables.write(results, out, form):
+            console.print(str(path), soft_wrap=True, highlight=False)
+
+
+@app.command()
 def summarise(files: Results, out: Out) -> None:
     """Write result files without their samples, small enough to be committed.
 

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 from pathlib import Path
 from typing import Any
 
 import pytest
+from test_cli import Longfat, longfat
 from test_report import Resources, run, text_of
+from test_runner import Fake, backend
 
 from longfat.core.errors import LabError
 from longfat.run import comparison, scenario
+from longfat.run.backends import BACKENDS
 from longfat.run.comparison import Comparison
 from longfat.show import compared
+
+__all__ = ["backend", "longfat"]
 
 ONE: dict[str, Any] = {
     **{"algorithms": ["reno"], "rate": ["100mbit"], "rtt": ["40ms"]},
@@ -128,3 +134,34 @@ def test_page() -> None:
     reader = Resources()
     reader.feed(text)
     assert all(name.startswith("#") for name in reader.loaded) and "0.1 bdp" in reader.cells
+
+
+def test_ctrl_c_keeps_what_is_done(
+    longfat: Longfat, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With its table; the same command goes on from there."""
+    monkeypatch.setitem(BACKENDS, "fake", lambda: backend)
+    out = tmp_path / "out"
+    command = ["compare", "reno", "--duration", "10s", "--warmup", "0s", "--backend", "fake"]
+    command += ["--seed", "1", "--seed", "2", "-j", "2", "-o", str(out)]
+    real = concurrent.futures.wait
+
+    def wait(*args: object, **kwargs: object) -> object:
+        if (out / "compare-reno-s1.json").exists():
+            raise KeyboardInterrupt
+        return real(*args, **kwargs)  # type: ignore[arg-type]
+
+    backend.hang = {2}
+    monkeypatch.setattr("longfat.run.runner.wait", wait)
+    answer = longfat(*command)
+    assert answer.status == 130 and "1 of 2 runs are done and kept" in answer.err
+    assert "reno" in answer.out and (out / "compare.html").exists()
+
+    monkeypatch.setattr("longfat.run.runner.wait", real)
+    backend.hang, backend.started = set(), []
+    assert longfat(*command).status == 0
+    assert backend.started == [2]
+    backend.fail = {3}
+    answer = longfat(*command, "--seed", "3")
+    assert answer.status == 1 and "1 of 3 runs failed" in answer.err
+    assert "Mbit/s" in answer.out

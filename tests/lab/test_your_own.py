@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: GPL-2.0
+"""docs/your-own.md, carried out as the page has it: from an empty directory, every command."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+from examples import examples
+from longfat.build.modules import ROOT
+from longfat.run import result
+
+PAGE = ROOT / "docs/your-own.md"
+NOTEBOOK = ROOT / "docs/your-own.ipynb"
+COMMAND = re.compile(r"^    ((?:longfat|python3) .*)$", re.M)
+
+
+def say(command: str, where: Path, programs: Path) -> str:
+    """What a command of the page prints in a shell; it must end well."""
+    done = subprocess.run(
+        ["sh", "-ec", command],
+        cwd=where,
+        env=os.environ | {"PATH": f"{programs}:{os.environ['PATH']}", "MPLBACKEND": "svg"},
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert done.returncode == 0, f"{command}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_page(tmp_path: Path) -> None:
+    programs, own = tmp_path / "bin", tmp_path / "own"
+    programs.mkdir()
+    own.mkdir()
+    for name, more in (("longfat", "-m longfat "), ("python3", "")):
+        text = f'#!/bin/sh\nPYTHONPATH={ROOT}:$PYTHONPATH exec {sys.executable} {more}"$@"\n'
+        (programs / name).write_text(text)
+        (programs / name).chmod(0o755)
+    files = examples(PAGE)
+    assert list(files) == ["tcp_mine.c", "steps.toml", "look.py"]
+    for name, text in files.items():
+        (own / name).write_text(text)
+    commands = COMMAND.findall(PAGE.read_text())
+    said = {command.split()[1]: say(command, own, programs) for command in commands}
+    assert list(said) == ["compare", "run", "table", "plot", "export", "look.py"]
+
+    compared = sorted(path.name for path in (own / "compared").iterdir())
+    assert len(compared) == 8 and {"compare.html", "compare.toml"} < set(compared)
+    beside = result.read(own / "beside/compare-mine-s1.json")
+    assert [flow["cc"] for flow in beside["flows"]] == ["mine", "reno"]
+    assert "beside it" in said["compare"] and "compare.toml" in said["compare"]
+    # The parameter reaches the module: larger steps, more losses.
+    lost = [
+        result.read(own / f"steps/steps-{step}-s1.json")["summary"]["dropped"] for step in (1, 2, 8)
+    ]
+    assert lost[0] < lost[1] < lost[2]
+    assert (own / "pictures/cwnd.svg").is_file()
+    head, *rows = said["look.py"].splitlines()
+    assert head.split() == ["cc", "bbr", "cubic", "mine"]
+    assert [row.split()[0] for row in rows[1:]] == ["0.5", "2.0"]
+    assert all(10 < float(word) < 20 for row in rows[1:] for word in row.split()[1:])
+
+    # The notebook is plain Python, so no program of notebooks is needed to run it.
+    cells = [x for x in json.loads(NOTEBOOK.read_text())["cells"] if x["cell_type"] == "code"]
+    assert all(not cell["outputs"] and cell["execution_count"] is None for cell in cells)
+    (own / "cells.py").write_text("\n".join("".join(cell["source"]) for cell in cells))
+    say("python3 cells.py", own, programs)
+    assert (own / "windows.svg").read_text().count("<svg") == 1

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Results as tables: each number of a result is in one row, which says of what it is."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas
+import pytest
+from test_cli import Longfat, longfat
+from test_report import run
+
+from longfat.core.errors import LabError
+from longfat.run import result
+from longfat.show import export
+
+__all__ = ["longfat"]
+
+
+def traced() -> dict[str, Any]:
+    """A run of two flows, of which the second has two connections and events."""
+    one = run("foo", flows=2)
+    second = one["flows"][1]
+    second["connections"].append(second["connections"][0] | {"cwnd": list(range(101, 202))})
+    second["connections"][1]["events"] = [
+        {"t": 0.5, "name": "foo", "reason": "init", "cwnd": 10},
+        {"t": 1.5, "name": "foo", "reason": "loss", "cwnd": 7},
+    ]
+    return one
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_every_table(tmp_path: Path) -> None:
+    one, other = traced(), run("reno")
+    paths = export.write([one, other], tmp_path, "csv")
+    assert [path.name for path in paths] == [f"{name}.csv" for name in export.COLUMNS]
+    runs, flows, samples, queue, events = map(read, paths)
+    assert [row["run"] for row in runs] == ["test-foo", "test-reno"]
+    assert runs[0]["utilisation"] == "0.93234" and runs[0]["queue_delay_ms_p95"] == "2.96"
+    assert (runs[0]["rate_bps"], runs[0]["retransmissions"]) == ("10000000", "17")
+    assert [(row["cc"], row["flow"]) for row in flows] == [
+        ("foo", "0"),
+        ("foo", "1"),
+        ("reno", "0"),
+    ]
+    assert flows[0]["goodput_bps"] == "9000000" and flows[0]["rtt_ms_max"] == "32.0"
+    assert flows[0]["completion_s"] == ""
+    assert len(samples) == 4 * 101 and len(queue) == 2 * 101
+    last = samples[3 * 101 - 1]
+    assert {name: last[name] for name in ("run", "flow", "connection", "t", "cwnd")} == {
+        **{"run": "test-foo", "flow": "1", "connection": "1", "t": "10.0", "cwnd": "201"}
+    }
+    assert (samples[0]["ssthresh"], samples[60]["ssthresh"]) == ("", "20")
+    assert [(row["t"], row["field"], row["number"] or row["text"]) for row in events] == [
+        *(("0.5", "reason", "init"), ("0.5", "cwnd", "10")),
+        *(("1.5", "reason", "loss"), ("1.5", "cwnd", "7")),
+    ]
+    assert all(row["connection"] == "1" and row["event"] == "foo" for row in events)
+
+
+def test_parquet_is_the_same(tmp_path: Path) -> None:
+    """Also where a value is missing."""
+    runs = [traced(), run("reno")]
+    for one in runs:
+        one["scenario"]["link"]["ecn"] = False
+    export.write(runs, tmp_path, "csv")
+    for path in export.write(runs, tmp_path, "parquet"):
+        binary = pandas.read_parquet(path)
+        text = pandas.read_csv(path.with_suffix(".csv"))
+        assert list(binary.columns) == list(text.columns) == list(export.COLUMNS[path.stem])
+        assert len(binary) == len(text) > 0
+        pandas.testing.assert_frame_equal(binary, text, check_dtype=False)
+
+
+def test_of_a_summary(tmp_path: Path) -> None:
+    """There are no samples; those of another export are not taken for its own."""
+    export.write([traced()], tmp_path, "csv")
+    export.write([result.summarise(run())], tmp_path, "csv")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["flows.csv", "runs.csv"]
+
+
+def test_every_column_of_a_real_result() -> None:
+    """The names are those of the committed results, which are summaries."""
+    from longfat.build.modules import ROOT
+
+    one = json.loads((ROOT / "docs/results/demo.json").read_text())[0]
+    (row,) = export._ROWS["runs"](one)
+    named = dict(zip(export.COLUMNS["runs"], row, strict=True))
+    assert None not in [value for key, value in named.items() if key != "jain"]
+    assert named["goodput_bps"] == one["summary"]["goodput_bps"]
+    assert named["queue_delay_ms_max"] == one["summary"]["queue_delay_ms"]["max"]
+    (flow, *_) = export._ROWS["flows"](one)
+    of = dict(zip(export.COLUMNS["flows"], flow, strict=True))
+    assert of["ce_marks"] == one["flows"][0]["ce_marks"]
+    assert of["received_bytes"] == one["flows"][0]["received_bytes"]
+
+
+def test_without_pyarrow(longfat: Longfat, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written, and it says what to do."""
+    result.write(run(), tmp_path / "one.json")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    answer = longfat("export", tmp_path / "one.json", "-o", tmp_path / "out", "--parquet")
+    assert answer.status == 1 and "pip install pyarrow" in answer.err
+    assert not (tmp_path / "out").exists()
+    answer = longfat("export", tmp_path / "one.json", "-o", tmp_path / "out")
+    assert answer.status == 0 and f"{tmp_path}/out/samples.csv" in answer.out
+
+
+def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises((LabError, NotADirectoryError)):
+        export.write([run()], tmp_path / "file/out", "csv")
