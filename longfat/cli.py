@@ -80,20 +80,22 @@ def _take(backend: Backend, paths: list[Path]) -> None:
 T = TypeVar("T")
 
 
-def _ready(backend: Backend, own: list[Path], read: Callable[[], T]) -> T:
-    """What `read` makes of scenarios, when the backend and modules of one's own are ready; what is
-    wrong in a scenario is said before anything is built."""
+def _ready(name: str, own: list[Path], read: Callable[[], T]) -> tuple[Backend, T]:
+    """The backend of this name, when it and modules of one's own are ready, and what `read` then
+    makes of scenarios.  What is wrong in a scenario is said before anything is built."""
     if not own:
         found = read()
+        backend = _backend(name)
         _prepare(backend)
-        return found
+        return backend, found
     with given.awaited():
         read()
     for path in own:
         given.collect(path)
+    backend = _backend(name)
     _prepare(backend)
     _take(backend, own)
-    return read()
+    return backend, read()
 
 
 def _workers(backend: Backend, jobs: int) -> int:
@@ -157,8 +159,7 @@ def run(
 
     Example: scripts/longfat run tests/scenarios/demo.toml -o out
     """
-    where = _backend(backend)
-    todo = _ready(where, module or [], lambda: runner.jobs_for(_load(files), seed, out))
+    where, todo = _ready(backend, module or [], lambda: runner.jobs_for(_load(files), seed, out))
     if not force:
         todo = [
             job
@@ -234,8 +235,7 @@ def compare(
         seeds=tuple(seed or [1]),
     )
     name = save.stem if save else "compare"
-    where = _backend(backend)
-    _ready(where, module or [], lambda: comparison.scenarios(what, name))
+    where, _ = _ready(backend, module or [], lambda: comparison.scenarios(what, name))
     file = save or out / f"{name}.toml"
     comparison.write(what, file, anew=not save)
     todo = runner.jobs_for(_load([file]), None, out)

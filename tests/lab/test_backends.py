@@ -11,6 +11,7 @@ import pytest
 from conftest import SCENARIOS
 from rich.console import Console
 
+from longfat.build import given
 from longfat.build.modules import ROOT
 from longfat.machines import suite, vm
 from longfat.run import result, runner, scenario
@@ -18,6 +19,18 @@ from longfat.run.backends import Counted, Uml, Vm
 from longfat.run.result import Json
 
 REALTIME = SCENARIOS / "realtime.toml"
+OWN = """
+title = "a module of two names"
+duration = "4s"
+[link]
+rate = "10mbit"
+buffer = "1bdp"
+[[flow]]
+cc = "half-2"
+rtt = "40ms"
+[module.half]
+most = "0,10"
+"""
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +57,26 @@ def test_vm(tmp_path: Path) -> None:
     jobs = runner.jobs_for(scenario.load(REALTIME), None, tmp_path)
     runner.run(jobs, backend, workers=1, timeout=400, console=Console(quiet=True))
     judge(result.read(jobs[0].path), "vm")
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("machine")
+def test_vm_takes_modules(tmp_path: Path) -> None:
+    """Those of the user's own, built and loaded there."""
+    backend = Vm()
+    backend.prepare(lambda _: None)
+    try:
+        backend.take([ROOT / "tests/yours/pair.c"], lambda _: None)
+        (tmp_path / "own.toml").write_text(OWN)
+        jobs = runner.jobs_for(scenario.load(tmp_path / "own.toml"), None, tmp_path)
+        runner.run(jobs, backend, workers=1, timeout=400, console=Console(quiet=True))
+    finally:
+        given.forget()
+    one = result.read(jobs[0].path)
+    assert one["kernel"] == suite.kernel("bookworm")
+    assert max(one["flows"][0]["connections"][0]["cwnd"]) == 10
+    assert list(one["identity"]["modules"]) == ["pair"]
+    assert "pair: keeps 512, note is 'none'" in one["log"]
 
 
 @pytest.mark.usefixtures("machine")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -91,13 +92,18 @@ def test_what_it_says_of_itself(wheel: Path) -> None:
 
 
 def test_it_runs_outside_of_the_tree(installed: Path, tmp_path: Path) -> None:
-    """A scenario with one of our modules, which is built from the installed source."""
-    (tmp_path / "small.toml").write_text(SCENARIO)
-    done = outside(installed, tmp_path, "run", "small.toml", "-o", "out")
+    """A scenario with one of our modules, which is built from the installed source, and with one of
+    the user's own."""
+    own = SCENARIO[SCENARIO.index("[[flow]]") :].replace("ltcp", "loud")
+    (tmp_path / "small.toml").write_text(SCENARIO + own)
+    shutil.copy(modules.ROOT / "tests/yours/tcp_loud.c", tmp_path)
+    words = ["run", "small.toml", "--module", "tcp_loud.c", "-o", "out"]
+    done = outside(installed, tmp_path, *words)
     assert done.returncode == 0, done.stderr
     one = result.read(tmp_path / "out/small-s1.json")
     assert one["summary"]["utilisation"] > 0.9
     assert one["flows"][0]["connections"][0]["events"]
+    assert one["flows"][1]["cc"] == "loud"
     done = outside(installed, tmp_path, "table", "out/small-s1.json")
     assert done.returncode == 0 and "ltcp" in done.stdout
 
