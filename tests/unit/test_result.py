@@ -535,3 +535,30 @@ def test_two_labs_write_one_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     result.write_whole("first\n", path)
     assert path.read_text() == "first\n"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_what_insmod_and_the_kernel_said(one: One, finished: Run) -> None:
+    """Of a module that could not be loaded, beside what the run's script says."""
+    run = finished(
+        error="tcp_foo.ko cannot be loaded\n",
+        out="insmod: ERROR: Invalid parameters\n",
+        dmesg="booting\n" + "before\n" * 9 + "tcp_foo: beta=0 refused: valid is 1 to 500\n",
+    )
+    with pytest.raises(LabError) as caught:
+        made(one(), run)
+    words = str(caught.value)
+    assert words.startswith("tcp_foo.ko cannot be loaded\ninsmod: ERROR: Invalid parameters\n")
+    assert words.endswith("tcp_foo: beta=0 refused: valid is 1 to 500") and "booting" not in words
+    with pytest.raises(LabError, match=r"^something else$"):
+        made(one(), finished(error="something else\n", out="words\n"))
+
+
+def test_a_complaint_is_told_with_the_log_of_the_run(one: One, finished: Run) -> None:
+    """From its begin; from the boot, if it was there that the kernel complained."""
+    lines = ["Linux version", "[ 0.1] longfat: begin 28 f4a7", "Call Trace:", "last"]
+    for first, begin in (("Linux version", lines[1]), ("WARNING: CPU: 0", "WARNING: CPU: 0")):
+        run = finished(flow(0), flow(10), dmesg="\n".join([first, *lines[1:]]))
+        with pytest.raises(LabError) as caught:
+            made(one(), run)
+        _, second, *_, end = str(caught.value).splitlines()
+        assert (second, end) == (begin, "last")
