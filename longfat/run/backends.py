@@ -29,6 +29,8 @@ from longfat.run.identity import Made, Platform
 from longfat.run.plan import Plan
 from longfat.run.scenario import Scenario
 
+MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
+
 # Of what `take` keeps; raised when it is made otherwise.
 _KIND = 1
 
@@ -400,7 +402,7 @@ class Host(Backend):
 
 def _not_loaded(module: str) -> None:
     """Refuse where a module of this name is there, which may be another."""
-    if Path("/sys/module", module).exists():
+    if (MODULES / module).exists():
         raise LabError(
             f"a module {module} is loaded into this kernel already: remove it (rmmod {module}), "
             f"or rename the file that --module names"
@@ -411,7 +413,7 @@ def _unload(names: Sequence[str], seconds: float = 10) -> None:
     """Remove these modules; connections that have just ended may hold one for a moment."""
     end = time.monotonic() + seconds
     for name in names:
-        while Path("/sys/module", name).exists():
+        while (MODULES / name).exists():
             done = process.call(["rmmod", name])
             if not done.returncode:
                 break
@@ -432,23 +434,31 @@ class Vm(Backend):
     def boot(self, run: Path, **options: Any) -> vm.Completed:
         """Boot the kernel for what is in `run`, with our modules built for it; `options` are
         vm.run's."""
-        modules.copy(modules.files(), run / "source")
+
+        def lacking() -> set[str]:
+            return {p.stem for p in run.glob("*.conf")} - {p.stem for p in run.glob("*.ko")}
+
+        setup = None
+        if lacking() or not given.known():
+            modules.copy(modules.files(), run / "source")
+            # In the chroot, where a compiler is fast.
+            setup = (
+                "cd /lab/source && make -C /lib/modules/*/build M=/lab/source && "
+                "mv -n *.ko .. && cd .. && for conf in *.conf; do "
+                '[ ! -e "$conf" ] || [ -e "${conf%.conf}.ko" ] || exit 1; done'
+            )
         try:
             done = vm.run(
                 "sh /lab/run.sh /lab",
                 suite=self.suite,
-                # In the chroot, where a compiler is fast.
-                setup="cd /lab/source && make -C /lib/modules/*/build M=/lab/source && "
-                "mv -n *.ko .. && cd .. && for conf in *.conf; do "
-                '[ ! -e "$conf" ] || [ -e "${conf%.conf}.ko" ] || exit 1; done',
+                setup=setup,
                 binds=[(run, "/lab")],
                 **self.machine,
                 **options,
             )
         except LabError:
-            lacking = {p.stem for p in run.glob("*.conf")} - {p.stem for p in run.glob("*.ko")}
-            if lacking and list(run.glob("*.ko")):  # what was built was moved here
-                raise modules.not_built(min(lacking)) from None
+            if lacking() and list(run.glob("*.ko")):  # what was built was moved here
+                raise modules.not_built(min(lacking())) from None
             raise
         (run / "out").write_text(done.stdout)
         (run / "accelerator").write_text(done.accelerator)

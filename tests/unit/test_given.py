@@ -7,6 +7,8 @@ from __future__ import annotations
 import stat
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from conftest import One, Toml
@@ -14,6 +16,7 @@ from test_runner import Fake, backend
 
 from longfat.build import given, modules, tools
 from longfat.build.given import Given
+from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.run import backends, identity, loading, plan, scenario
 
@@ -307,3 +310,62 @@ def test_a_scenario_is_checked_before_anything_is_built(
     with pytest.raises(LabError, match="no congestion control 'new'"):
         scenario.load(path)
     assert "new" not in modules.algorithms()
+
+
+# --- on this machine
+
+
+class Release(NamedTuple):
+    release: str
+
+
+def test_a_host_refuses_what_is_loaded_already(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It may be another module of that name; nothing is loaded, and nothing removed."""
+    loaded = next(Path("/sys/module").iterdir()).name
+    called: list[list[str]] = []
+    monkeypatch.setattr(process, "run", lambda command, **_: called.append(command))
+    with pytest.raises(LabError, match=rf"{loaded} is loaded into this kernel already: .*rmmod"):
+        backends.Host().try_modules(tmp_path, ["nosuch", loaded])
+    assert not called
+    backends.Host().try_modules(tmp_path, ["nosuch"])
+    assert called == [["sh", f"{tmp_path}/load.sh", str(tmp_path), "nosuch"]]
+
+
+def test_a_host_without_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tools, "need", lambda *_: None)
+    monkeypatch.setattr("os.uname", lambda: Release("9.9-nosuch"))
+    with pytest.raises(LabError, match=r"/lib/modules/9\.9-nosuch/build is missing.*headers"):
+        backends.Host().compile(tmp_path)
+
+
+def test_a_host_removes_what_it_loaded(
+    bar: Given, one: One, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also when the run fails; of two the one that needs the other first, and again while a
+    connection still holds one."""
+    there = tmp_path / "module"
+    removed: list[str] = []
+
+    def rmmod(command: list[str], **_: object) -> SimpleNamespace:
+        removed.append(command[1])
+        busy = removed.count(command[1]) == 1
+        if not busy:
+            (there / command[1]).rmdir()
+        return SimpleNamespace(returncode=int(busy), stdout="in use")
+
+    def run(*_: object, **__: object) -> int:
+        for name in ("bar_cc", "helper"):
+            (there / name).mkdir(parents=True)
+        raise LabError("it failed")
+
+    needs = {"bar_cc": ("helper",), "helper": ()}
+    monkeypatch.setattr(given, "information", lambda file: ({}, needs[file.stem]))
+    monkeypatch.setattr(backends, "MODULES", there)
+    monkeypatch.setattr(process, "call", rmmod)
+    monkeypatch.setattr(process, "run", run)
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    with pytest.raises(LabError, match="it failed"):
+        backends.Host().execute(tmp_path, one(cc='cc = "bar"'), 1, timeout=9)
+    assert removed == ["bar_cc", "bar_cc", "helper", "helper"]
