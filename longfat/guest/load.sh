@@ -45,7 +45,7 @@ for module; do
 		continue
 	fi
 	loaded="$module $loaded"
-	for cc in $(cat $available); do
+	tr ' ' '\n' <$available | while read -r cc; do
 		case $before in
 		*" $cc "*) ;;
 		*) echo "cc $module $cc" ;;
