@@ -38,10 +38,7 @@
  *	lottery		tickets by how long ago a stream was chosen: 1 for the
  *			last one chosen, 2 for the one before, N for the one
  *			longest ago
- *	random		all alike
  *	round-robin	one after the other
- *	minority	three of four losses go to a quarter of the streams; they
- *			pay, and never have much (end of section IV)
  *
  * SUCCESS and LOSS have a lottery each, with its own memory.
  *
@@ -86,24 +83,23 @@
  *     for all: if everything is lost, every stream pays.
  *  3. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
  *     backed off does not grow until its round trip is over.
- *  4. The window grows up to W and no further.  It begins as N initial windows; the
- *     thesis never has less.  After idle it restarts from one.  An unused part of it
- *     shrinks as a Reno sender's.
+ *  4. The window grows up to W and no further.  It begins with one initial window, and
+ *     restarts with one after idle: N of them would be a burst into an unknown path.  The
+ *     thesis begins with a packet for each stream.  An unused part of the window shrinks
+ *     as a Reno sender's.
  *  5. A stream with two packets goes on with one after a loss.  A stream with one
  *     packet is silent after a loss and sits out a turn.  If that comes again before
  *     it had two packets, it sits out two turns, four, ... 64: a Reno sender would
  *     have timeouts then.  So W may be below N; the window is never below 1.
- *  6. An ECN mark does not say how many packets were marked.  So each stream answers
- *     it, once per round trip.  In recovery, where the kernel ignores marks, each
- *     answers once.  A loss that a tail loss probe repaired is one LOSS.
+ *  6. With AccECN each marked packet is a LOSS.  RFC 3168's echo does not say how many
+ *     packets were marked.  So each stream answers it, once per round trip.  In recovery,
+ *     where the kernel ignores marks, each answers once.  A loss that a tail loss probe repaired is one LOSS.
  *  7. After a spurious loss event the streams that paid for it get back what they
  *     paid, to within one packet each.
- *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
- *     (include/longfat/hstcp.h).
- *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
+ *  8. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
- * 10. All streams leave the first slow start together, before a loss
+ *  9. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
  *     slow_start=classic is the thesis's, and so is one stream.
  *
@@ -128,7 +124,6 @@
 #include <longfat/avoidance.h>
 #include <longfat/control.h>
 #include <longfat/growth.h>
-#include <longfat/hstcp.h>
 #include <longfat/idle.h>
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
@@ -163,19 +158,12 @@ enum composite_reason {
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>
 
-enum composite_deal {
-	COMPOSITE_LOTTERY, COMPOSITE_RANDOM, COMPOSITE_ROUND_ROBIN,
-	COMPOSITE_MINORITY
-};
-
-enum composite_algorithm { COMPOSITE_RENO, COMPOSITE_HSTCP };
+enum composite_deal { COMPOSITE_LOTTERY, COMPOSITE_ROUND_ROBIN };
 
 LF_PARAM_UINT(streams, 8, 0, 64,
 	      "N of plain composite; 0: from the path's RTT");
 LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
-	      "lottery", "random", "round-robin", "minority");
-LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
-	      "reno", "hstcp");
+	      "lottery", "round-robin");
 LF_PARAM_UINT(pacing, 200, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_ENUM(slow_start, LF_TRAIN,
@@ -191,6 +179,9 @@ static const u32 composite_rtt_us = 8000;
 
 /* Losses for each stream at once that hardly leave one untouched. */
 static const u32 composite_enough = 16;
+
+/* What a LOSS is of; a timeout's is severe. */
+enum composite_bad { COMPOSITE_LOST, COMPOSITE_TIMEOUT, COMPOSITE_MARKED };
 
 /* Kinds of events that are dealt independently of each other. */
 enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
@@ -212,9 +203,9 @@ struct composite_stream {
 	u32	ssthresh;	/* >= 2 */
 	u32	prior_cwnd;	/* both, when it first backed off in @episode */
 	u32	prior_ssthresh;
-	u32	mark;		/* tp->delivered when it backed off */
+	u32	rest_end;	/* in packets delivered, see composite_rest() */
 	u16	episode;
-	u8	resting : 1;	/* it did, and @mark may not be behind us yet */
+	u8	resting : 1;	/* @rest_end may not be behind us yet */
 	u8	backoff : 3;	/* times it was silent in sequence */
 	u8	silent;		/* turns to sit out */
 };
@@ -251,53 +242,20 @@ struct composite {
 	u8	slow;		/* streams in slow start */
 	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
-	u8	early : 1;	/* no RTT was known when it began */
 	u8	deal;		/* parameters when it started */
-	u8	algorithm;
 
 	/* A loss event, a turn, a pause; one stream alone. */
 	u16	episode;	/* loss events */
-	u32	rest_end;	/* delivered when a stream last backed off */
+	u32	rest_end;	/* the last of the streams' */
 	u32	prior_cwnd;	/* window when this loss event began */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	struct composite_stream one;
 };
 
-/* --- the streams' algorithm ---------------------------------------------- */
-
-/* What a stream does in congestion avoidance; slow start is everyone's. */
-struct composite_rules {
-	/* growth that holds at window @w, and up to where; NULL: Reno's anywhere */
-	void	(*rule)(struct lf_hstcp *rule, u32 w);
-	/* window after a loss event at window @w, >= 2 */
-	u32	(*decrease)(u32 w);
-};
-
-static u32 composite_reno_decrease(u32 w)
-{
-	return max(w / 2, 2U);
-}
-
-static const struct composite_rules composite_rules[] = {
-	[COMPOSITE_RENO] = { NULL, composite_reno_decrease },
-	[COMPOSITE_HSTCP] = { lf_hstcp_rule, lf_hstcp_decrease },
-};
-
-/* In congestion avoidance, where growth depends on the window. */
-static noinline void composite_grow_by(const struct composite_rules *algorithm,
-				       struct composite_stream *s, u32 n)
-{
-	struct lf_hstcp rule;
-
-	while (n) {
-		algorithm->rule(&rule, s->cwnd);
-		n = lf_grow(&s->cwnd, &s->credit, n, rule.a, rule.stop);
-	}
-}
+/* --- a stream ------------------------------------------------------------ */
 
 /* Let stream @s have @n successes.  Below 2 packets it is in slow start. */
-static void composite_grow(const struct composite_rules *algorithm,
-			   struct composite_stream *s, u32 n)
+static void composite_grow(struct composite_stream *s, u32 n)
 {
 	if (s->cwnd < s->ssthresh) {
 		u32 slow = min(n, s->ssthresh - s->cwnd);
@@ -305,10 +263,7 @@ static void composite_grow(const struct composite_rules *algorithm,
 		s->cwnd += slow;
 		n -= slow;
 	}
-	if (likely(!algorithm->rule))
-		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
-	else
-		composite_grow_by(algorithm, s, n);
+	lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
 }
 
 /* --- distribution -------------------------------------------------------- */
@@ -352,25 +307,12 @@ static u8 composite_choose(u8 *order, u32 n, u32 at)
 static u8 composite_pick(struct composite_book *book, u32 n,
 			 enum composite_deal deal, enum composite_kind kind)
 {
-	u8 *order = book->order[kind];
-	u32 few = max(n / 4, 1U), ticket;
+	u32 at = 0;
 
-	switch (deal) {
-	case COMPOSITE_LOTTERY:
-		ticket = composite_below(&book->rnd, n * (n + 1) / 2);
-		return composite_choose(order, n, n - composite_rank(ticket));
-	case COMPOSITE_RANDOM:
-		return composite_below(&book->rnd, n);
-	case COMPOSITE_ROUND_ROBIN:
-		break;
-	case COMPOSITE_MINORITY:
-		if (kind == COMPOSITE_GOOD)
-			break;
-		if (composite_below(&book->rnd, 4))
-			return composite_below(&book->rnd, few);
-		return few + composite_below(&book->rnd, n - few);
-	}
-	return composite_choose(order, n, 0);
+	if (deal == COMPOSITE_LOTTERY)
+		at = n - composite_rank(composite_below(&book->rnd,
+							n * (n + 1) / 2));
+	return composite_choose(book->order[kind], n, at);
 }
 
 /* --- the economy --------------------------------------------------------- */
@@ -407,26 +349,25 @@ static void composite_put(struct composite *ca, struct composite_stream *s)
 	ca->slow += s->cwnd < s->ssthresh;
 }
 
-/* Has it backed off, and no packet sent since then was delivered? */
-static bool composite_resting(const struct composite *ca,
-			      const struct composite_stream *s)
+/*
+ * A stream that backed off rests: it does not grow, and absorbs what is lost, until a
+ * packet is delivered that was sent @late packets after that or later.  Times of sending
+ * are counts of packets delivered by then.
+ */
+static void composite_rest(const struct tcp_sock *tp, struct composite *ca,
+			   struct composite_stream *s, u32 late)
 {
-	return s->resting && before(ca->sent, s->mark);
+	s->rest_end = tp->delivered + late;
+	s->resting = 1;
+	if (!ca->resting || after(s->rest_end, ca->rest_end))
+		ca->rest_end = s->rest_end;
+	ca->resting = 1;
 }
 
-/*
- * Was a packet that is found lost now sent before the stream backed off?  It was sent
- * after the newest packet of the last acknowledgment, or up to @reordering packets
- * before that, and at most a window before.  Times of sending are counts of packets
- * delivered by then.  While the window comes down, two are delivered for each sent.
- */
-static bool composite_paid(const struct composite *ca,
-			   struct composite_stream *s, u32 reordering)
+static bool composite_rests(const struct composite *ca,
+			    const struct composite_stream *s)
 {
-	reordering = min(2 * min(reordering, ca->sum) + 2, max(ca->sum, 3U));
-	if (s->resting && !before(ca->sent, s->mark + reordering))
-		s->resting = 0;
-	return s->resting;
+	return s->resting && before(ca->sent, s->rest_end);
 }
 
 /* All rests are over, and must not seem to begin again when counters wrap. */
@@ -434,36 +375,39 @@ static void composite_rested(struct composite *ca)
 {
 	u32 i;
 
-	if (likely(!ca->resting) ||
-	    before(ca->sent, ca->rest_end + max(ca->sum, 3U)))
+	if (likely(!ca->resting) || before(ca->sent, ca->rest_end))
 		return;
 	for (i = 0; i < ca->n; i++)
 		composite_stream(ca, i)->resting = 0;
 	ca->resting = 0;
 }
 
-/* What a LOSS leaves of stream @s.  In the first slow start it halves. */
-static u32 composite_decrease(const struct composite *ca,
-			      const struct composite_stream *s)
+/*
+ * By how many packets a loss is found late: a packet that is found lost now was sent up to
+ * so many before the newest that is delivered.  While the window comes down, two are
+ * delivered for each sent.  A window at most.
+ */
+static u32 composite_late(const struct tcp_sock *tp, const struct composite *ca)
 {
-	if (s->ssthresh >= TCP_INFINITE_SSTHRESH && ca->book &&
-	    ca->book->slow.way != LF_CLASSIC)
-		return composite_reno_decrease(s->cwnd);
-	return composite_rules[ca->algorithm].decrease(s->cwnd);
+	return min(2 * min(tp->reordering, ca->sum) + 2, max(ca->sum, 3U));
 }
 
 /* A LOSS or SEVERE_LOSS for stream @i. */
-static void composite_lose(struct sock *sk, u32 i, bool severe)
+static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct composite_stream *s = composite_stream(ca, i);
-	bool again = composite_paid(ca, s, tcp_sk(sk)->reordering);
+	bool again = composite_rests(ca, s), severe = why == COMPOSITE_TIMEOUT;
+	u32 late = 0;
 
 	/* A timeout takes it down to one packet then, and not to none. */
 	if (again && (!severe || s->cwnd <= 1)) {
 		composite_trace(sk, COMPOSITE_ABSORBED, i);
 		return;
 	}
+	/* Marked packets were delivered: none is found late. */
+	if (why != COMPOSITE_MARKED)
+		late = composite_late(tcp_sk(sk), ca);
 	composite_take(ca, s);
 	if (s->episode != ca->episode) {
 		s->episode = ca->episode;
@@ -471,7 +415,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 		s->prior_ssthresh = s->ssthresh;
 	}
 	if (!again)
-		s->ssthresh = s->cwnd <= 2 ? 2 : composite_decrease(ca, s);
+		s->ssthresh = max(s->cwnd / 2, 2U);
 	if (s->cwnd == 1) {
 		s->silent = BIT(s->backoff);
 		s->backoff = min(s->backoff + 1, 6);
@@ -481,10 +425,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 	else
 		s->cwnd = min(s->cwnd, s->ssthresh);
 	s->credit = 0;
-	s->mark = tcp_sk(sk)->delivered;
-	s->resting = 1;
-	ca->rest_end = s->mark;
-	ca->resting = 1;
+	composite_rest(tcp_sk(sk), ca, s, late);
 	composite_put(ca, s);
 	if (i == ca->at)
 		ca->turn = min(ca->turn, s->cwnd);
@@ -504,32 +445,28 @@ static void composite_backed_off(struct sock *sk, bool severe)
 	}
 }
 
-/* Deal @lost packets. */
-static void composite_losses(struct sock *sk, u32 lost, bool severe)
+/* Deal @lost packets, or marked ones. */
+static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 
 	/* With more than that all of them have backed off, and absorb it. */
 	lost = min(lost, composite_enough * ca->n);
 	while (lost--)
-		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), severe);
-	composite_backed_off(sk, severe);
+		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), why);
+	composite_backed_off(sk, why == COMPOSITE_TIMEOUT);
 }
 
-/* Packets were marked: a LOSS for every stream. */
+/* Packets were marked, and nobody knows how many: a LOSS for every stream. */
 static void composite_mark(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	u32 i;
 
 	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		/* They were delivered: none is found late, as losses are. */
-		s->resting = composite_resting(ca, s);
-		if (!s->resting)
+		if (!composite_rests(ca, composite_stream(ca, i)))
 			ca->echo_end = lf_answer_mark(sk);
-		composite_lose(sk, i, false);
+		composite_lose(sk, i, COMPOSITE_MARKED);
 	}
 	composite_backed_off(sk, false);
 }
@@ -559,10 +496,10 @@ static void composite_successes(struct sock *sk, u32 acked)
 		n = min(acked, ca->turn);
 		ca->turn -= n;
 		acked -= n;
-		if (composite_resting(ca, s))
+		if (composite_rests(ca, s))
 			continue;
 		composite_take(ca, s);
-		composite_grow(&composite_rules[ca->algorithm], s, n);
+		composite_grow(s, n);
 		if (s->cwnd > 1)
 			s->backoff = 0;
 		composite_put(ca, s);
@@ -758,9 +695,17 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
 }
 
+/* @packets of @old bytes in packets of @mss bytes; an ssthresh that is none stays so. */
+static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
+{
+	if (packets >= TCP_INFINITE_SSTHRESH)
+		return packets;
+	return div_u64((u64)packets * old, mss);
+}
+
 /*
  * MTU probing made packets larger and the window smaller in proportion; the streams
- * follow.  If packets become smaller, the kernel keeps their number, and so do the
+ * follow, ssthresh too, or all of them would be in slow start.  If packets become smaller, the kernel keeps their number, and so do the
  * streams.  The same holds if packets become larger without a probe, because the kernel
  * forgot that the path was narrower.
  */
@@ -774,9 +719,13 @@ static void composite_rescale(struct sock *sk)
 			struct composite_stream *s = composite_stream(ca, i);
 
 			composite_take(ca, s);
-			s->cwnd = div_u64((u64)s->cwnd * ca->mss, mss);
-			s->prior_cwnd = div_u64((u64)s->prior_cwnd * ca->mss,
-						mss);
+			s->cwnd = composite_rescaled(s->cwnd, ca->mss, mss);
+			s->prior_cwnd = composite_rescaled(s->prior_cwnd,
+							   ca->mss, mss);
+			s->ssthresh = max(composite_rescaled(s->ssthresh, ca->mss,
+							     mss), 2U);
+			s->prior_ssthresh = composite_rescaled(s->prior_ssthresh,
+							       ca->mss, mss);
 			composite_put(ca, s);
 		}
 	}
@@ -832,12 +781,6 @@ static u32 composite_wanted(const struct sock *sk)
 
 /* --- hooks --------------------------------------------------------------- */
 
-/* Has it sent no data yet, but for those in a SYN? */
-static bool composite_fresh(const struct sock *sk)
-{
-	return tcp_sk(sk)->data_segs_out <= tcp_sk(sk)->syn_data;
-}
-
 /* Begin with @n streams in @book, or one without; they share the window. */
 static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 {
@@ -848,16 +791,9 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
-	ca->early = !tp->srtt_us;
 	if (book)
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
-	/* Each stream has an initial window; without an RTT there is no pacing. */
-	if (composite_fresh(sk) && tp->srtt_us) {
-		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
-		composite_set_window(sk, w);
-	}
 	ca->deal = lf_param(deal);
-	ca->algorithm = lf_param(algorithm);
 	ca->pacing = composite_pacing_for(lf_param(pacing), ca->n);
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
@@ -921,9 +857,6 @@ static void composite_release(struct sock *sk)
 	/* Not that of a gap for whoever comes next. */
 	if (ca->book)
 		composite_pace(sk);
-	if (ca->book && composite_fresh(sk))
-		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
-					     lf_initial_window(sk)));
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
 }
@@ -983,13 +916,16 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	if (unlikely(tp->mss_cache != ca->mss))
 		composite_rescale(sk);
 	if (unlikely(lost))
-		composite_losses(sk, lost, false);
+		composite_losses(sk, lost, COMPOSITE_LOST);
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
 		ca->sent = rs->prior_delivered;
 	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
+		if (lf_marks_are_exact(tp))
+			composite_losses(sk, tp->delivered_ce - ca->marked,
+					 COMPOSITE_MARKED);
 		/* Recovery can be for long, and there is no CWR in it. */
-		if (tcp_in_cwnd_reduction(sk) && !echoed)
+		else if (tcp_in_cwnd_reduction(sk) && !echoed)
 			composite_mark(sk);
 		ca->marked = tp->delivered_ce;
 	}
@@ -1043,16 +979,16 @@ static void composite_set_state(struct sock *sk, u8 state)
 		 * MTU probe failed, and too large packets are sent again.
 		 */
 		if (cwnd == tcp_packets_in_flight(tp) + 1)
-			composite_losses(sk, max(lost, 1U), true);
+			composite_losses(sk, max(lost, 1U), COMPOSITE_TIMEOUT);
 	} else if (state == TCP_CA_Recovery && lost) {
 		/* Also by a timer, where no acknowledgment follows. */
 		ca->lost = tp->lost;
-		composite_losses(sk, lost, false);
+		composite_losses(sk, lost, COMPOSITE_LOST);
 		composite_set_window(sk, composite_window(ca, cwnd, 0, lost));
 		composite_pace(sk);
 	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked) {
 		/* No mark, or before 5.18 one that is counted after this. */
-		composite_losses(sk, 1, false);
+		composite_losses(sk, 1, COMPOSITE_MARKED);
 	}
 }
 
@@ -1087,8 +1023,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 /*
  * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
- * window for each timeout that passed and remembers three quarters.  Selected during the
- * handshake, the streams begin again with what the handshake found.
+ * window for each timeout that passed and remembers three quarters.
  */
 static void composite_restart(struct sock *sk)
 {
@@ -1097,13 +1032,6 @@ static void composite_restart(struct sock *sk)
 
 	if (!ca->n)
 		return;
-	if (composite_fresh(sk)) {
-		if (ca->early && tcp_sk(sk)->srtt_us) {
-			composite_release(sk);
-			composite_init(sk);
-		}
-		return;
-	}
 	halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
 		composite_shrink(sk, 1, BIT(halves),
@@ -1156,29 +1084,41 @@ static void composite_unregister(void)
 			tcp_unregister_congestion_control(&composite_ops[i]);
 }
 
-static int __init composite_register(void)
+/*
+ * A socket may hold a name as soon as it is registered, and then this module must not go.
+ * So where another module has one of the names, the others are registered all the same.
+ */
+static int composite_register_names(void)
 {
 	int err = 0;
-	u32 i;
+	u32 i, names = 0;
 
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
+		struct tcp_congestion_ops ops = composite_hooks;
+
+		strscpy(ops.name, composite_ops[i].name, sizeof(ops.name));
+		composite_ops[i] = ops;
+		err = tcp_register_congestion_control(&composite_ops[i]);
+		if (!err) {
+			names++;
+			continue;
+		}
+		pr_warn("%s is not registered, error %d: has another module this name?\n",
+			composite_ops[i].name, err);
+		composite_ops[i].owner = NULL;
+	}
+	return names ? 0 : err;
+}
+
+static int __init composite_register(void)
+{
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
 	BUILD_BUG_ON(sizeof(struct composite_book) > 184);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
 	composite_fill_ranks();
-	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {
-		struct tcp_congestion_ops ops = composite_hooks;
-
-		strscpy(ops.name, composite_ops[i].name, sizeof(ops.name));
-		composite_ops[i] = ops;
-		err = tcp_register_congestion_control(&composite_ops[i]);
-		if (err)
-			composite_ops[i].owner = NULL;
-	}
-	if (err)
-		composite_unregister();
-	return err;
+	return composite_register_names();
 }
 
 module_init(composite_register);

@@ -19,6 +19,7 @@
 #define SOCK_NOSPACE		2
 #define ICSK_CA_PRIV_SIZE	104
 #define TCP_ECN_QUEUE_CWR	2
+#define TCP_ECN_MODE_ACCECN	16
 
 struct in6_addr {
 	u8 bytes[16];
@@ -148,6 +149,11 @@ struct tcp_congestion_ops {
 /* What the module registered. */
 static const struct tcp_congestion_ops *registered[16];
 static u32 registered_count;
+
+static inline bool tcp_ecn_mode_accecn(const struct tcp_sock *tp)
+{
+	return tp->ecn_flags & TCP_ECN_MODE_ACCECN;
+}
 
 static inline int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
