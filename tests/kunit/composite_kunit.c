@@ -1920,7 +1920,8 @@ static void composite_names_taken(struct kunit *test)
 		composite_test_taken = composite_ops[taken].name;
 		KUNIT_EXPECT_EQ(test, composite_register_names(), 0);
 		for (i = 0; i < ARRAY_SIZE(composite_ops); i++)
-			KUNIT_EXPECT_EQ(test, !composite_ops[i].owner, i == taken);
+			KUNIT_ASSERT_EQ(test, !composite_ops[i].owner,
+					i == taken);
 		composite_unregister();
 	}
 	composite_test_taken = "*";
