@@ -28,16 +28,17 @@
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its
  * window has packets; then it is another's turn.  So N turns take W packets, one
- * round trip, and each stream has grown by one packet.  An ACK touches the stream
- * whose turn it is and the sum, however many other streams there are.  There is one
- * draw for w packets.  So if w is more than an ACK covers, 4 streams and 64 cost the
- * same.  The arithmetic is include/longfat/growth.h's, exact under stretch ACKs.
+ * round trip, and each stream has grown by one packet.  Most ACKs end no turn and let no
+ * window grow: they are only counted, and composite_account() has to look at the others.
+ * So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.  An ACK for an
+ * eighth of W or more is shared by all streams in one pass.  The arithmetic is
+ * include/longfat/growth.h's, exact under stretch ACKs.
  *
  * The distribution function (deal=):
  *
  *	lottery		tickets by how long ago a stream was chosen: 1 for the
- *			last one chosen, 2 for the one before, N for the one
- *			longest ago
+ *			last one chosen, 3 for the one before, 2 N - 1 for the
+ *			one longest ago
  *	round-robin	one after the other
  *
  * SUCCESS and LOSS have a lottery each, with its own memory.
@@ -55,24 +56,26 @@
  * no flood after recovery (Figs. 7 to 12).
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
- * would.  One evenly spaced flow meets a full queue less often than N flows do, and
- * its share would be more than N's.  A flow in large bursts meets it more often, and
- * its share would be less.  So a burst is as large as one of N such connections would
- * make it.  It is at least three packets: two that an acknowledgment covers, and one
- * by which the window grew.  The mean gap after a burst, with W = max(cwnd, packets in
- * flight), is
+ * would.  A full FIFO drops what finds no room: of a burst more than of as many single
+ * packets.  What a Reno sender has as a burst hangs on the receiver.  An acknowledgment
+ * that covers k packets lets k leave at once, and one more where the window grew; TCP
+ * holds some back, to send more together.  So a burst here is of 3 k / 2 packets on average,
+ * and k is measured: 1 where every packet is acknowledged, 2 with delayed acknowledgments,
+ * more with GRO.  It is as large as one of N connections would make it where that is more.
+ * The mean gap after a burst, with W = max(cwnd, packets in flight), is
  *
  *	burst srtt / (p W)	p = 1 + 2 / sqrt(N)
  *
- * A gap is that times A B, with A and B uniform in 1/8 .. 15/8, drawn each time TCP
- * gets to send.  So a gap is at most 3.5 times the mean, and gaps vary nearly as in a
- * Poisson process, which many independent senders together are.  p > 1 lets the
- * acknowledgments stay the clock.  Its 2 is fitted to the share of N connections
- * (docs/composite.md).  p = 2 while most streams are in slow start or the window is
- * below W / 2.  Gaps are even for one stream, and for a window of less than two bursts.
- * One stream has the kernel's bursts and p = 1.2.  At most 1/512 s of the mean rate
- * waits in a qdisc, so a short gap does not let a whole window out.  The kernel halves
- * a gap for a sender that was late, as with any pacing.
+ * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
+ * time TCP gets to send.  So a gap is at most 3.1 times the mean, and gaps vary nearly as in
+ * a Poisson process, which many independent senders together are.  p > 1 lets the
+ * acknowledgments stay the clock.  Its 2 and the 3/2 are fitted to the share of N
+ * connections (docs/composite.md).  While most streams are in slow start or the window is
+ * below W / 2, p is tcp_pacing_ss_ratio, as the kernel's.  tcp_pacing_ca_ratio is p of one
+ * stream alone, which has the kernel's bursts: of more streams it would not be that of N
+ * connections, and the parameter pacing is in its place.  Gaps are even for one stream, and
+ * for a window of less than two bursts.  The kernel halves a gap for a sender that was
+ * late, as with any pacing.
  *
  * Differences from the thesis
  *
@@ -105,7 +108,7 @@
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 32 bytes and 184 more, at
+ * keeps them.  With N > 1 each connection allocates N times 32 bytes and 208 more, at
  * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
@@ -116,7 +119,6 @@
 #include <linux/module.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/prandom.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -186,15 +188,14 @@ enum composite_bad { COMPOSITE_LOST, COMPOSITE_TIMEOUT, COMPOSITE_MARKED };
 /* Kinds of events that are dealt independently of each other. */
 enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
 
-/* Pacing in slow start, and of one stream otherwise, percent: the kernel's own. */
-static const u32 composite_slow_pacing = 200;
-static const u32 composite_one_pacing = 120;
+/*
+ * A burst, in sixteenths of what an acknowledgment covers: that leaves at once, and half
+ * as much again by growth and by what TCP holds back to send more together.
+ */
+static const u32 composite_burst = 24;
 
-/* A burst of a virtual sender is at least so many packets. */
-static const u32 composite_burst = 3;
-
-/* A gap as long as the mean one. */
-#define COMPOSITE_GAP_ONE	BIT(16)
+/* A gap is the mean one over this / 1024, by six random bits. */
+static u16 composite_hurry[64] __read_mostly;
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
@@ -212,7 +213,13 @@ struct composite_stream {
 
 /* The streams of one connection and who gets an event. */
 struct composite_book {
-	struct rnd_state rnd;
+	u64	rate;		/* mean, bytes/s; 0: no RTT is known */
+	u32	dealing;	/* random: of who gets an event, */
+	u32	spread;		/*   of bursts and gaps */
+	u32	packets, acks;	/* of late, as acknowledged in Open */
+	u32	paced;		/* tp->delivered when @rate was set */
+	u16	pacing;		/* percent of the window per round trip */
+	u8	deal;		/* parameter when it started */
 	struct lf_slow_start slow;	/* of the sum of their windows */
 	/* the streams in the order in which they were last chosen */
 	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
@@ -223,109 +230,78 @@ struct composite {
 	/* Every acknowledgment and transmission reads this: 64 bytes at most. */
 	struct composite_book *book;	/* NULL: one stream, @one */
 	u32	sum;		/* W, of all streams' cwnd */
-	u32	turn;		/* successes left of this turn */
+	u32	quiet;		/* packets until composite_account() has to look */
+	u32	owed;		/* successes of this turn, not yet given */
+	u32	turn;		/* successes left of this turn, and those */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
-	u32	sent;		/* delivered when the last packet acknowledged
-				 *   was sent
-				 */
-	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	mss;		/* bytes; what the windows count */
+	u16	acks;		/* that brought @owed */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
-	u16	pacing;		/* percent of the window per round trip */
-	u8	shift;		/* sk_pacing_shift, as the burst */
-	u8	shift_before;
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
 	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
-	u8	deal;		/* parameters when it started */
+	u8	even : 1;	/* gaps are not random */
 
-	/* A loss event, a turn, a pause; one stream alone. */
+	/* A loss event, a rest, a pause; one stream alone. */
 	u16	episode;	/* loss events */
+	u32	sent;		/* delivered when the last packet acknowledged
+				 *   was sent
+				 */
 	u32	rest_end;	/* the last of the streams' */
+	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	prior_cwnd;	/* window when this loss event began */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	struct composite_stream one;
 };
 
-/* --- a stream ------------------------------------------------------------ */
-
-/* Let stream @s have @n successes.  Below 2 packets it is in slow start. */
-static void composite_grow(struct composite_stream *s, u32 n)
-{
-	if (s->cwnd < s->ssthresh) {
-		u32 slow = min(n, s->ssthresh - s->cwnd);
-
-		s->cwnd += slow;
-		n -= slow;
-	}
-	lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
-}
-
 /* --- distribution -------------------------------------------------------- */
 
+/* 32 random bits, the upper ones good ones (Numerical Recipes, chapter 7). */
+static u32 composite_random(u32 *state)
+{
+	return *state = *state * 1664525 + 1013904223;
+}
+
 /* Uniform in 0 .. @n - 1, with an error of n / 2^32. */
-static u32 composite_below(struct rnd_state *rnd, u32 n)
+static u32 composite_below(struct composite_book *book, u32 n)
 {
-	return (u64)prandom_u32_state(rnd) * n >> 32;
+	return (u64)composite_random(&book->dealing) * n >> 32;
 }
-
-/*
- * Who holds ticket @u, where the r-th has r of them: the r for which
- * r (r - 1) / 2 <= u < r (r + 1) / 2.  N streams look at the first N (N + 1) / 2.
- */
-static u8 composite_ranks[COMPOSITE_MAX * (COMPOSITE_MAX + 1) / 2] __read_mostly;
-
-static u32 composite_rank(u32 u)
-{
-	return composite_ranks[u];
-}
-
-static void composite_fill_ranks(void)
-{
-	u32 r;
-
-	for (r = 1; r <= COMPOSITE_MAX; r++)
-		memset(composite_ranks + r * (r - 1) / 2, r, r);
-}
-
-/* Position @at of @order is chosen: it goes to the end.  n <= 64 bytes move. */
-static u8 composite_choose(u8 *order, u32 n, u32 at)
-{
-	u8 chosen = order[at];
-
-	memmove(order + at, order + at + 1, n - 1 - at);
-	order[n - 1] = chosen;
-	return chosen;
-}
-
-/* The stream that gets the next event. */
-static u8 composite_pick(struct composite_book *book, u32 n,
-			 enum composite_deal deal, enum composite_kind kind)
-{
-	u32 at = 0;
-
-	if (deal == COMPOSITE_LOTTERY)
-		at = n - composite_rank(composite_below(&book->rnd,
-							n * (n + 1) / 2));
-	return composite_choose(book->order[kind], n, at);
-}
-
-/* --- the economy --------------------------------------------------------- */
 
 static struct composite_stream *composite_stream(struct composite *ca, u32 i)
 {
 	return ca->book ? &ca->book->streams[i] : &ca->one;
 }
 
+/*
+ * The stream that gets the next event; it goes to the end of its order.  Of two places
+ * that are drawn the lottery takes the earlier one, so place r of N has 2 (N - r) + 1
+ * tickets of N^2.
+ */
 static u8 composite_deal(struct composite *ca, enum composite_kind kind)
 {
-	return ca->book ? composite_pick(ca->book, ca->n, ca->deal, kind) : 0;
+	struct composite_book *book = ca->book;
+	u8 *order, chosen;
+	u32 at = 0;
+
+	if (!book)
+		return 0;
+	if (book->deal == COMPOSITE_LOTTERY)
+		at = min(composite_below(book, ca->n),
+			 composite_below(book, ca->n));
+	order = book->order[kind];
+	chosen = order[at];
+	memmove(order + at, order + at + 1, ca->n - 1 - at);
+	order[ca->n - 1] = chosen;
+	return chosen;
 }
+
+/* --- the economy --------------------------------------------------------- */
 
 static void composite_trace(const struct sock *sk, enum composite_reason why,
 			    u32 i)
@@ -347,6 +323,45 @@ static void composite_put(struct composite *ca, struct composite_stream *s)
 {
 	ca->sum += s->cwnd;
 	ca->slow += s->cwnd < s->ssthresh;
+}
+
+/*
+ * What was acknowledged without a look at the streams is a success of the one whose turn
+ * it is.  No window grows by it, and the turn is not over.
+ */
+static void composite_settle(struct composite *ca)
+{
+	composite_stream(ca, ca->at)->credit += (u64)ca->owed << LF_RATE_SHIFT;
+	ca->turn -= ca->owed;
+	ca->owed = 0;
+	ca->quiet = 0;
+}
+
+/* How many packets must be delivered until a window changes, or a turn or a rest ends? */
+static u32 composite_quiet(struct composite *ca)
+{
+	const struct composite_stream *s = composite_stream(ca, ca->at);
+	u64 need = (u64)s->cwnd << LF_RATE_SHIFT;
+
+	if (ca->resting || s->cwnd < s->ssthresh || s->credit >= need ||
+	    (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER))
+		return 0;
+	need = (need - s->credit + LF_RATE_ONE - 1) >> LF_RATE_SHIFT;
+	/* The pacing rate is to follow the window and the RTT. */
+	return min3(ca->turn, (u32)need, ca->sum / 8);
+}
+
+/* @acked more packets, and those owed: how many does an acknowledgment cover? */
+static void composite_covered(struct composite *ca, u32 acked)
+{
+	struct composite_book *book = ca->book;
+
+	book->packets += ca->owed + min(acked, 1U << 16);
+	book->acks += ca->acks + 1;
+	if (book->acks >= 256) {
+		book->packets /= 2;
+		book->acks /= 2;
+	}
 }
 
 /*
@@ -450,6 +465,7 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 
+	composite_settle(ca);
 	/* With more than that all of them have backed off, and absorb it. */
 	lost = min(lost, composite_enough * ca->n);
 	while (lost--)
@@ -471,38 +487,79 @@ static void composite_mark(struct sock *sk)
 	composite_backed_off(sk, false);
 }
 
+/* Stream @s has @n successes.  Below 2 packets it is in slow start. */
+static void composite_succeed(struct composite *ca, struct composite_stream *s,
+			      u32 n)
+{
+	u32 was = s->cwnd;
+
+	if (ca->resting && composite_rests(ca, s))
+		return;
+	if (was < s->ssthresh) {
+		s->cwnd += min(n, s->ssthresh - was);
+		n -= s->cwnd - was;
+		ca->slow -= s->cwnd >= s->ssthresh;
+		if (s->cwnd > 1)
+			s->backoff = 0;
+	}
+	if (n)
+		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
+	ca->sum += s->cwnd - was;
+}
+
+/* Does stream @s sit out a turn? */
+static bool composite_silent(struct composite_stream *s)
+{
+	if (s->cwnd || !s->silent)
+		return false;
+	s->silent--;
+	return true;
+}
+
+/*
+ * @acked packets, W at most, for which turns of many streams would be dear: in one pass
+ * each gets its part of them, w of W, all parts together rounded to whole packets.
+ */
+static void composite_share(struct composite *ca, u32 acked)
+{
+	u64 share = div_u64((u64)acked << 16, ca->sum), part = BIT(15);
+	u32 i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = &ca->book->streams[i];
+
+		if (composite_silent(s))
+			continue;
+		part += max(s->cwnd, 1U) * share;
+		composite_succeed(ca, s, part >> 16);
+		part &= 0xffff;
+	}
+	ca->turn = 0;
+}
+
 /* Deal @acked packets. */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	u32 n;
 
-	while (acked) {
-		struct composite_stream *s;
-		u32 n;
-
+	for (; acked; acked -= n) {
+		n = min(acked, ca->sum);
+		if (ca->book && n >= ca->sum / 8 + 2) {
+			composite_share(ca, n);
+			continue;
+		}
+		n = 1;
 		if (!ca->turn) {
 			ca->at = composite_deal(ca, COMPOSITE_GOOD);
-			s = composite_stream(ca, ca->at);
-			ca->turn = max(s->cwnd, 1U);
-			if (!s->cwnd && s->silent) {
-				s->silent--;
-				ca->turn = 0;
-				acked--;
+			if (composite_silent(composite_stream(ca, ca->at)))
 				continue;
-			}
+			ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
 			composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
 		}
-		s = composite_stream(ca, ca->at);
 		n = min(acked, ca->turn);
 		ca->turn -= n;
-		acked -= n;
-		if (composite_rests(ca, s))
-			continue;
-		composite_take(ca, s);
-		composite_grow(s, n);
-		if (s->cwnd > 1)
-			s->backoff = 0;
-		composite_put(ca, s);
+		composite_succeed(ca, composite_stream(ca, ca->at), n);
 	}
 }
 
@@ -580,11 +637,11 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 /* Is most of W in a slow start of which the end is not near? */
 static bool composite_doubles(const struct composite *ca)
 {
-	u32 target = 0;
+	const struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
 
-	if (ca->book && ca->book->slow.way == LF_TRAIN)
-		target = ca->book->slow.target;
-	return 2 * ca->slow > ca->n && (!target || ca->sum <= target / 2);
+	return 2 * ca->slow > ca->n &&
+	       (!slow || slow->way != LF_TRAIN || !slow->target ||
+		ca->sum <= slow->target / 2);
 }
 
 /* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
@@ -592,99 +649,89 @@ static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), percent = ca->pacing;
+	u32 cwnd = tcp_snd_cwnd(tp), percent;
 	u64 rate;
 
 	if (!tp->srtt_us)
 		return 0;
 	if (composite_doubles(ca) || cwnd < ca->sum / 2)
-		percent = composite_slow_pacing;
+		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
+	else if (ca->book)
+		percent = ca->book->pacing;
+	else
+		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
 	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 }
 
-/* With gaps, what leaves before TCP next gets to send has it: an MTU probe, say. */
+/*
+ * The burst, in packets, of one of N connections that send @rate together: what the kernel
+ * would send at once at its rate, or what an acknowledgment lets out, if that is more.
+ */
+static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
+{
+	struct composite_book *book = ca->book;
+	u32 clocked, timed;
+
+	clocked = div_u64((u64)book->packets * composite_burst << 12,
+			  max(book->acks, 1U));
+	/* On average, not rounded. */
+	clocked = ((u64)clocked + (composite_random(&book->spread) >> 16)) >> 16;
+	timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n * mss), U16_MAX);
+	return max3(clocked, timed, 1U);
+}
+
+/*
+ * What follows the window and the RTT: the mean rate, and the burst.  The kernel sets
+ * sk_gso_max_segs with each route, to what the route's device takes.
+ */
 static void composite_pace(struct sock *sk)
 {
+	struct composite *ca = inet_csk_ca(sk);
 	u64 rate = composite_rate(sk);
 
-	if (rate)
-		lf_set_pacing_rate(sk, rate);
+	if (!rate)
+		return;
+	lf_set_pacing_rate(sk, rate);
+	if (!ca->book)
+		return;
+	ca->book->rate = rate;
+	ca->book->paced = tcp_sk(sk)->delivered;
+	if (sk->sk_gso_max_segs != ca->burst)
+		ca->burst_before = sk->sk_gso_max_segs;
+	ca->burst = clamp_t(u32, composite_burst_for(ca, rate,
+						     max(tcp_sk(sk)->mss_cache, 1U)),
+			    1, max_t(u32, ca->burst_before, 1));
+	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
+	ca->even = tcp_snd_cwnd(tcp_sk(sk)) < 2U * ca->burst;
 }
 
-/* One of the two draws, from 16 random bits: 1/8 to 15/8, 256 is 1. */
-static u32 composite_draw(u16 random)
+/* Two factors make a gap, each of 15/64, 29/64 .. 113/64, and 1 on average. */
+static void composite_fill_hurry(void)
 {
-	return 32 + (random * 449U >> 16);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(composite_hurry); i++)
+		composite_hurry[i] = BIT(22) / ((15 + 14 * (i / 8)) *
+						(15 + 14 * (i % 8)));
 }
 
-/* A gap, 1/64 to 225/64, from 32 random bits. */
-static u32 composite_gap(u32 random)
-{
-	return composite_draw(random) * composite_draw(random >> 16);
-}
-
-/*
- * The rate at which a gap is @gap / COMPOSITE_GAP_ONE of the gap at @rate, which is
- * below 2^44.  It must stay below ~0UL, which would turn pacing off; where a long has
- * 32 bits that is soon reached.
- */
-static unsigned long composite_gap_rate(u64 rate, u32 gap)
-{
-	return min_t(u64, div_u64(rate * COMPOSITE_GAP_ONE, gap), ~0UL - 1);
-}
-
-/*
- * The burst, in packets, of one of @n connections that send @rate together.  On most
- * paths it is the smallest one, which needs no division.
- */
-static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
-{
-	u64 bytes = rate >> LF_PACING_SHIFT;
-
-	if (bytes < (u64)(composite_burst + 1) * n * mss)
-		return composite_burst;
-	return min_t(u64, div_u64(bytes, n * mss), U16_MAX);
-}
-
-/* How often a gap of 2 .. COMPOSITE_GAP_ONE doubles up to one as long as the mean. */
-static u32 composite_doublings(u32 gap)
-{
-	return ilog2(COMPOSITE_GAP_ONE) - fls(gap - 1);
-}
-
-/*
- * Sets the gap after the next burst.  Returns the burst's size, packets; @least if the
- * kernel chooses it.  The kernel sets sk_gso_max_segs with each route, to what the
- * route's device takes.  TCP hands down 1/2^sk_pacing_shift s of data at a time.
- */
+/* Sets the gap after the next burst.  Returns its size, packets; @least: the kernel's. */
 static u32 composite_spread(struct sock *sk, u32 least)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 mss = max(tcp_sk(sk)->mss_cache, 1U), gap = COMPOSITE_GAP_ONE;
+	struct composite_book *book = ca->book;
 	u64 rate;
 
-	if (!ca->book)
+	if (!book || !book->rate)
 		return least;
-	rate = composite_rate(sk);
-	if (!rate)
-		return least;
-	if (sk->sk_gso_max_segs != ca->burst)
-		ca->burst_before = sk->sk_gso_max_segs;
-	ca->burst = clamp_t(u32, composite_burst_for(rate, ca->n, mss), 1,
-			    max_t(u32, ca->burst_before, 1));
-	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
-	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst)
-		gap = composite_gap(prandom_u32_state(&ca->book->rnd));
-	lf_set_pacing_rate(sk, composite_gap_rate(rate, gap));
-	if (READ_ONCE(sk->sk_pacing_shift) != ca->shift)
-		ca->shift_before = READ_ONCE(sk->sk_pacing_shift);
-	ca->shift = ca->shift_before;
-	if (gap < COMPOSITE_GAP_ONE)
-		ca->shift += composite_doublings(gap);
-	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
+	rate = book->rate;
+	if (!ca->even)
+		rate = rate * composite_hurry[composite_random(&book->spread) >> 26] >> 10;
+	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
+	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
 	return ca->burst;
 }
 
@@ -766,7 +813,7 @@ static u32 composite_streams_for(u32 min_rtt_us)
 /* Pacing of @n streams in percent, where the parameter is @above. */
 static u32 composite_pacing_for(u32 above, u32 n)
 {
-	return n > 1 ? 100 + int_sqrt(above * above / n) : composite_one_pacing;
+	return 100 + int_sqrt(above * above / n);
 }
 
 /* How many streams the connection is to have. */
@@ -786,15 +833,21 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct composite *ca = inet_csk_ca(sk);
-	u32 w = tcp_snd_cwnd(tp), seed = lf_param(seed), i;
+	u32 w = tcp_snd_cwnd(tp), i;
 
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
-	if (book)
+	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
-	ca->deal = lf_param(deal);
-	ca->pacing = composite_pacing_for(lf_param(pacing), ca->n);
+		book->deal = lf_param(deal);
+		book->pacing = composite_pacing_for(lf_param(pacing), n);
+		book->dealing = lf_param(seed) ? lf_param(seed) : get_random_u32();
+		book->spread = ~book->dealing;
+		/* As with delayed acknowledgments, until others have come. */
+		book->packets = 2;
+		book->acks = 1;
+	}
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
@@ -812,8 +865,6 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->mss = tp->mss_cache;
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
-	if (book)
-		prandom_seed_state(&book->rnd, seed ? seed : get_random_u32());
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
@@ -852,11 +903,9 @@ static void composite_release(struct sock *sk)
 
 	if (ca->burst && sk->sk_gso_max_segs == ca->burst)
 		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
-	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
-		WRITE_ONCE(sk->sk_pacing_shift, ca->shift_before);
 	/* Not that of a gap for whoever comes next. */
-	if (ca->book)
-		composite_pace(sk);
+	if (ca->book && ca->book->rate)
+		lf_set_pacing_rate(sk, ca->book->rate);
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
 }
@@ -872,6 +921,7 @@ static void composite_shrink(struct sock *sk, u32 part, u32 whole, u32 w)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd = tcp_snd_cwnd(tp), initial = lf_initial_window(sk), i;
 
+	composite_settle(ca);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 		u32 least = initial / ca->n + (i < initial % ca->n);
@@ -898,7 +948,9 @@ static void composite_unused(struct sock *sk)
 		composite_shrink(sk, w, cwnd, w);
 }
 
-static void composite_control(struct sock *sk, const struct rate_sample *rs)
+/* An acknowledgment that the books are to know of. */
+static noinline void composite_account(struct sock *sk,
+				       const struct rate_sample *rs)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -911,6 +963,10 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
 		return;
+	if (ca->book && acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		composite_covered(ca, acked);
+	ca->acks = 0;
+	composite_settle(ca);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
 	if (unlikely(tp->mss_cache != ca->mss))
@@ -939,9 +995,28 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	w = composite_window(ca, cwnd, acked, lost);
 	if (w != cwnd || unlikely(cwnd > tp->snd_cwnd_clamp))
 		composite_set_window(sk, w);
-	/* Others have gaps, see composite_spread(). */
-	if (!ca->book)
+	ca->quiet = composite_quiet(ca);
+	if (!ca->book || tp->delivered - ca->book->paced >= w / 16)
 		composite_pace(sk);
+}
+
+/* Most acknowledgments find the window at W, and leave it there. */
+static void composite_control(struct sock *sk, const struct rate_sample *rs)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = tp->delivered - ca->delivered;
+
+	if (acked >= ca->quiet || tp->lost != ca->lost ||
+	    tp->delivered_ce != ca->marked || tp->mss_cache != ca->mss ||
+	    tcp_snd_cwnd(tp) != ca->sum || !tp->is_cwnd_limited) {
+		composite_account(sk, rs);
+		return;
+	}
+	ca->delivered += acked;
+	ca->quiet -= acked;
+	ca->owed += acked;
+	ca->acks++;
 }
 
 /*
@@ -1001,6 +1076,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 	if (!ca->n)
 		return cwnd;
+	composite_settle(ca);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
@@ -1115,9 +1191,9 @@ static int __init composite_register(void)
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
 	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
-	BUILD_BUG_ON(sizeof(struct composite_book) > 184);
+	BUILD_BUG_ON(sizeof(struct composite_book) > 208);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
-	composite_fill_ranks();
+	composite_fill_hurry();
 	return composite_register_names();
 }
 
