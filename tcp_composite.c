@@ -96,7 +96,8 @@
  *     have timeouts then.  So W may be below N; the window is never below 1.
  *  6. With AccECN each marked packet is a LOSS.  RFC 3168's echo does not say how many
  *     packets were marked.  So each stream answers it, once per round trip.  In recovery,
- *     where the kernel ignores marks, each answers once.  A loss that a tail loss probe repaired is one LOSS.
+ *     where the kernel ignores marks, each answers once.  A loss that a tail loss probe
+ *     repaired is one LOSS.
  *  7. After a spurious loss event the streams that paid for it get back what they
  *     paid, to within one packet each.
  *  8. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
@@ -752,9 +753,9 @@ static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
 
 /*
  * MTU probing made packets larger and the window smaller in proportion; the streams
- * follow, ssthresh too, or all of them would be in slow start.  If packets become smaller, the kernel keeps their number, and so do the
- * streams.  The same holds if packets become larger without a probe, because the kernel
- * forgot that the path was narrower.
+ * follow, ssthresh too, or all of them would be in slow start.  If packets become smaller,
+ * the kernel keeps their number, and so do the streams.  The same holds if packets become
+ * larger without a probe, because the kernel forgot that the path was narrower.
  */
 static void composite_rescale(struct sock *sk)
 {
