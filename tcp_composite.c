@@ -28,20 +28,18 @@
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its
  * window has packets; then it is another's turn.  So N turns take W packets, one
- * round trip, and each stream has grown by one packet.  An ACK touches the stream
- * whose turn it is and the sum, however many other streams there are.  There is one
- * draw for w packets.  So if w is more than an ACK covers, 4 streams and 64 cost the
- * same.  The arithmetic is include/longfat/growth.h's, exact under stretch ACKs.
+ * round trip, and each stream has grown by one packet.  Most ACKs end no turn and let no
+ * window grow: they are only counted, and composite_account() has to look at the others.
+ * So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.  An ACK for an
+ * eighth of W or more is shared by all streams in one pass.  The arithmetic is
+ * include/longfat/growth.h's, exact under stretch ACKs.
  *
  * The distribution function (deal=):
  *
  *	lottery		tickets by how long ago a stream was chosen: 1 for the
- *			last one chosen, 2 for the one before, N for the one
- *			longest ago
- *	random		all alike
+ *			last one chosen, 3 for the one before, 2 N - 1 for the
+ *			one longest ago
  *	round-robin	one after the other
- *	minority	three of four losses go to a quarter of the streams; they
- *			pay, and never have much (end of section IV)
  *
  * SUCCESS and LOSS have a lottery each, with its own memory.
  *
@@ -58,24 +56,27 @@
  * no flood after recovery (Figs. 7 to 12).
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
- * would.  One evenly spaced flow meets a full queue less often than N flows do, and
- * its share would be more than N's.  A flow in large bursts meets it more often, and
- * its share would be less.  So a burst is as large as one of N such connections would
- * make it.  It is at least three packets: two that an acknowledgment covers, and one
- * by which the window grew.  The mean gap after a burst, with W = max(cwnd, packets in
- * flight), is
+ * would.  A full FIFO drops what finds no room: of a burst more than of as many single
+ * packets.  What a Reno sender has as a burst hangs on the receiver.  An acknowledgment
+ * that covers k packets lets k leave at once, and one more where the window grew; TCP
+ * holds some back, to send more together.  So a burst here is of 3 k / 2 packets on average,
+ * and k is measured: 1 where every packet is acknowledged, 2 with delayed acknowledgments,
+ * more with GRO.  It is as large as one of N connections would make it where that is more.
+ * The mean gap after a burst, with W = max(cwnd, packets in flight), is
  *
  *	burst srtt / (p W)	p = 1 + 2 / sqrt(N)
  *
- * A gap is that times A B, with A and B uniform in 1/8 .. 15/8, drawn each time TCP
- * gets to send.  So a gap is at most 3.5 times the mean, and gaps vary nearly as in a
- * Poisson process, which many independent senders together are.  p > 1 lets the
- * acknowledgments stay the clock.  Its 2 is fitted to the share of N connections
- * (docs/composite.md).  p = 2 while most streams are in slow start or the window is
- * below W / 2.  Gaps are even for one stream, and for a window of less than two bursts.
- * One stream has the kernel's bursts and p = 1.2.  At most 1/512 s of the mean rate
- * waits in a qdisc, so a short gap does not let a whole window out.  The kernel halves
- * a gap for a sender that was late, as with any pacing.
+ * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
+ * time TCP gets to send.  So a gap is at most 3.1 times the mean, and gaps vary nearly as in
+ * a Poisson process, which many independent senders together are.  p > 1 lets the
+ * acknowledgments stay the clock.  Its 2 and the 3/2 are fitted to the share of N
+ * connections (docs/composite.md).  While most streams are in slow start or the window is
+ * below W / 2, p is tcp_pacing_ss_ratio, as the kernel's.  tcp_pacing_ca_ratio is p of one
+ * stream alone, which has the kernel's bursts: of more streams it would not be that of N
+ * connections, and the parameter pacing is in its place.  Gaps are even for one stream, and
+ * for a window of less than two bursts.  The kernel halves a gap for a sender that was
+ * late, as with any pacing.  Under fq TCP hands down 1/1024 s at the rate of a gap, so a
+ * short one may be that of several bursts, and the mean is less.
  *
  * Differences from the thesis
  *
@@ -86,30 +87,30 @@
  *     for all: if everything is lost, every stream pays.
  *  3. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
  *     backed off does not grow until its round trip is over.
- *  4. The window grows up to W and no further.  It begins as N initial windows; the
- *     thesis never has less.  After idle it restarts from one.  An unused part of it
- *     shrinks as a Reno sender's.
+ *  4. The window grows up to W and no further.  It begins with one initial window, and
+ *     restarts with one after idle: N of them would be a burst into an unknown path.  The
+ *     thesis begins with a packet for each stream.  An unused part of the window shrinks
+ *     as a Reno sender's.
  *  5. A stream with two packets goes on with one after a loss.  A stream with one
  *     packet is silent after a loss and sits out a turn.  If that comes again before
  *     it had two packets, it sits out two turns, four, ... 64: a Reno sender would
  *     have timeouts then.  So W may be below N; the window is never below 1.
- *  6. An ECN mark does not say how many packets were marked.  So each stream answers
- *     it, once per round trip.  In recovery, where the kernel ignores marks, each
- *     answers once.  A loss that a tail loss probe repaired is one LOSS.
+ *  6. With AccECN each marked packet is a LOSS.  RFC 3168's echo does not say how many
+ *     packets were marked.  So each stream answers it, once per round trip.  In recovery,
+ *     where the kernel ignores marks, each answers once.  A loss that a tail loss probe
+ *     repaired is one LOSS.
  *  7. After a spurious loss event the streams that paid for it get back what they
  *     paid, to within one packet each.
- *  8. The streams' algorithm is a table; algorithm=hstcp makes them HighSpeed TCP
- *     (include/longfat/hstcp.h).
- *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
+ *  8. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
- * 10. All streams leave the first slow start together, before a loss
+ *  9. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
  *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 32 bytes and 184 more, at
+ * keeps them.  With N > 1 each connection allocates N times 32 bytes and 208 more, at
  * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
@@ -120,7 +121,6 @@
 #include <linux/module.h>
 #include <linux/mm.h>
 #include <linux/overflow.h>
-#include <linux/prandom.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 #include <net/tcp.h>
@@ -128,7 +128,6 @@
 #include <longfat/avoidance.h>
 #include <longfat/control.h>
 #include <longfat/growth.h>
-#include <longfat/hstcp.h>
 #include <longfat/idle.h>
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
@@ -163,19 +162,12 @@ enum composite_reason {
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>
 
-enum composite_deal {
-	COMPOSITE_LOTTERY, COMPOSITE_RANDOM, COMPOSITE_ROUND_ROBIN,
-	COMPOSITE_MINORITY
-};
-
-enum composite_algorithm { COMPOSITE_RENO, COMPOSITE_HSTCP };
+enum composite_deal { COMPOSITE_LOTTERY, COMPOSITE_ROUND_ROBIN };
 
 LF_PARAM_UINT(streams, 8, 0, 64,
 	      "N of plain composite; 0: from the path's RTT");
 LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
-	      "lottery", "random", "round-robin", "minority");
-LF_PARAM_ENUM(algorithm, COMPOSITE_RENO, "of the streams, default reno",
-	      "reno", "hstcp");
+	      "lottery", "round-robin");
 LF_PARAM_UINT(pacing, 200, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_ENUM(slow_start, LF_TRAIN,
@@ -192,18 +184,20 @@ static const u32 composite_rtt_us = 8000;
 /* Losses for each stream at once that hardly leave one untouched. */
 static const u32 composite_enough = 16;
 
+/* What a LOSS is of; a timeout's is severe. */
+enum composite_bad { COMPOSITE_LOST, COMPOSITE_TIMEOUT, COMPOSITE_MARKED };
+
 /* Kinds of events that are dealt independently of each other. */
 enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
 
-/* Pacing in slow start, and of one stream otherwise, percent: the kernel's own. */
-static const u32 composite_slow_pacing = 200;
-static const u32 composite_one_pacing = 120;
+/*
+ * A burst, in sixteenths of what an acknowledgment covers: that leaves at once, and half
+ * as much again by growth and by what TCP holds back to send more together.
+ */
+static const u32 composite_burst = 24;
 
-/* A burst of a virtual sender is at least so many packets. */
-static const u32 composite_burst = 3;
-
-/* A gap as long as the mean one. */
-#define COMPOSITE_GAP_ONE	BIT(16)
+/* A gap is the mean one over this / 1024, by six random bits. */
+static u16 composite_hurry[64] __read_mostly;
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
@@ -212,16 +206,22 @@ struct composite_stream {
 	u32	ssthresh;	/* >= 2 */
 	u32	prior_cwnd;	/* both, when it first backed off in @episode */
 	u32	prior_ssthresh;
-	u32	mark;		/* tp->delivered when it backed off */
+	u32	rest_end;	/* in packets delivered, see composite_rest() */
 	u16	episode;
-	u8	resting : 1;	/* it did, and @mark may not be behind us yet */
+	u8	resting : 1;	/* @rest_end may not be behind us yet */
 	u8	backoff : 3;	/* times it was silent in sequence */
 	u8	silent;		/* turns to sit out */
 };
 
 /* The streams of one connection and who gets an event. */
 struct composite_book {
-	struct rnd_state rnd;
+	u64	rate;		/* mean, bytes/s; 0: no RTT is known */
+	u32	dealing;	/* random: of who gets an event, */
+	u32	spread;		/*   of bursts and gaps */
+	u32	packets, acks;	/* of late, as acknowledged in Open */
+	u32	paced;		/* tp->delivered when @rate was set */
+	u16	pacing;		/* percent of the window per round trip */
+	u8	deal;		/* parameter when it started */
 	struct lf_slow_start slow;	/* of the sum of their windows */
 	/* the streams in the order in which they were last chosen */
 	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
@@ -232,158 +232,78 @@ struct composite {
 	/* Every acknowledgment and transmission reads this: 64 bytes at most. */
 	struct composite_book *book;	/* NULL: one stream, @one */
 	u32	sum;		/* W, of all streams' cwnd */
-	u32	turn;		/* successes left of this turn */
+	u32	quiet;		/* packets until composite_account() has to look */
+	u32	owed;		/* successes of this turn, not yet given */
+	u32	turn;		/* successes left of this turn, and those */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
-	u32	sent;		/* delivered when the last packet acknowledged
-				 *   was sent
-				 */
-	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	mss;		/* bytes; what the windows count */
+	u16	acks;		/* that brought @owed */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
-	u16	pacing;		/* percent of the window per round trip */
-	u8	shift;		/* sk_pacing_shift, as the burst */
-	u8	shift_before;
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
 	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
-	u8	early : 1;	/* no RTT was known when it began */
-	u8	deal;		/* parameters when it started */
-	u8	algorithm;
+	u8	even : 1;	/* gaps are not random */
 
-	/* A loss event, a turn, a pause; one stream alone. */
+	/* A loss event, a rest, a pause; one stream alone. */
 	u16	episode;	/* loss events */
-	u32	rest_end;	/* delivered when a stream last backed off */
+	u32	sent;		/* delivered when the last packet acknowledged
+				 *   was sent
+				 */
+	u32	rest_end;	/* the last of the streams' */
+	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	prior_cwnd;	/* window when this loss event began */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	struct composite_stream one;
 };
 
-/* --- the streams' algorithm ---------------------------------------------- */
-
-/* What a stream does in congestion avoidance; slow start is everyone's. */
-struct composite_rules {
-	/* growth that holds at window @w, and up to where; NULL: Reno's anywhere */
-	void	(*rule)(struct lf_hstcp *rule, u32 w);
-	/* window after a loss event at window @w, >= 2 */
-	u32	(*decrease)(u32 w);
-};
-
-static u32 composite_reno_decrease(u32 w)
-{
-	return max(w / 2, 2U);
-}
-
-static const struct composite_rules composite_rules[] = {
-	[COMPOSITE_RENO] = { NULL, composite_reno_decrease },
-	[COMPOSITE_HSTCP] = { lf_hstcp_rule, lf_hstcp_decrease },
-};
-
-/* In congestion avoidance, where growth depends on the window. */
-static noinline void composite_grow_by(const struct composite_rules *algorithm,
-				       struct composite_stream *s, u32 n)
-{
-	struct lf_hstcp rule;
-
-	while (n) {
-		algorithm->rule(&rule, s->cwnd);
-		n = lf_grow(&s->cwnd, &s->credit, n, rule.a, rule.stop);
-	}
-}
-
-/* Let stream @s have @n successes.  Below 2 packets it is in slow start. */
-static void composite_grow(const struct composite_rules *algorithm,
-			   struct composite_stream *s, u32 n)
-{
-	if (s->cwnd < s->ssthresh) {
-		u32 slow = min(n, s->ssthresh - s->cwnd);
-
-		s->cwnd += slow;
-		n -= slow;
-	}
-	if (likely(!algorithm->rule))
-		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
-	else
-		composite_grow_by(algorithm, s, n);
-}
-
 /* --- distribution -------------------------------------------------------- */
 
+/* 32 random bits, the upper ones good ones (Numerical Recipes, chapter 7). */
+static u32 composite_random(u32 *state)
+{
+	return *state = *state * 1664525 + 1013904223;
+}
+
 /* Uniform in 0 .. @n - 1, with an error of n / 2^32. */
-static u32 composite_below(struct rnd_state *rnd, u32 n)
+static u32 composite_below(struct composite_book *book, u32 n)
 {
-	return (u64)prandom_u32_state(rnd) * n >> 32;
+	return (u64)composite_random(&book->dealing) * n >> 32;
 }
-
-/*
- * Who holds ticket @u, where the r-th has r of them: the r for which
- * r (r - 1) / 2 <= u < r (r + 1) / 2.  N streams look at the first N (N + 1) / 2.
- */
-static u8 composite_ranks[COMPOSITE_MAX * (COMPOSITE_MAX + 1) / 2] __read_mostly;
-
-static u32 composite_rank(u32 u)
-{
-	return composite_ranks[u];
-}
-
-static void composite_fill_ranks(void)
-{
-	u32 r;
-
-	for (r = 1; r <= COMPOSITE_MAX; r++)
-		memset(composite_ranks + r * (r - 1) / 2, r, r);
-}
-
-/* Position @at of @order is chosen: it goes to the end.  n <= 64 bytes move. */
-static u8 composite_choose(u8 *order, u32 n, u32 at)
-{
-	u8 chosen = order[at];
-
-	memmove(order + at, order + at + 1, n - 1 - at);
-	order[n - 1] = chosen;
-	return chosen;
-}
-
-/* The stream that gets the next event. */
-static u8 composite_pick(struct composite_book *book, u32 n,
-			 enum composite_deal deal, enum composite_kind kind)
-{
-	u8 *order = book->order[kind];
-	u32 few = max(n / 4, 1U), ticket;
-
-	switch (deal) {
-	case COMPOSITE_LOTTERY:
-		ticket = composite_below(&book->rnd, n * (n + 1) / 2);
-		return composite_choose(order, n, n - composite_rank(ticket));
-	case COMPOSITE_RANDOM:
-		return composite_below(&book->rnd, n);
-	case COMPOSITE_ROUND_ROBIN:
-		break;
-	case COMPOSITE_MINORITY:
-		if (kind == COMPOSITE_GOOD)
-			break;
-		if (composite_below(&book->rnd, 4))
-			return composite_below(&book->rnd, few);
-		return few + composite_below(&book->rnd, n - few);
-	}
-	return composite_choose(order, n, 0);
-}
-
-/* --- the economy --------------------------------------------------------- */
 
 static struct composite_stream *composite_stream(struct composite *ca, u32 i)
 {
 	return ca->book ? &ca->book->streams[i] : &ca->one;
 }
 
+/*
+ * The stream that gets the next event; it goes to the end of its order.  Of two places
+ * that are drawn the lottery takes the earlier one, so place r of N has 2 (N - r) + 1
+ * tickets of N^2.
+ */
 static u8 composite_deal(struct composite *ca, enum composite_kind kind)
 {
-	return ca->book ? composite_pick(ca->book, ca->n, ca->deal, kind) : 0;
+	struct composite_book *book = ca->book;
+	u8 *order, chosen;
+	u32 at = 0;
+
+	if (!book)
+		return 0;
+	if (book->deal == COMPOSITE_LOTTERY)
+		at = min(composite_below(book, ca->n),
+			 composite_below(book, ca->n));
+	order = book->order[kind];
+	chosen = order[at];
+	memmove(order + at, order + at + 1, ca->n - 1 - at);
+	order[ca->n - 1] = chosen;
+	return chosen;
 }
+
+/* --- the economy --------------------------------------------------------- */
 
 static void composite_trace(const struct sock *sk, enum composite_reason why,
 			    u32 i)
@@ -407,26 +327,64 @@ static void composite_put(struct composite *ca, struct composite_stream *s)
 	ca->slow += s->cwnd < s->ssthresh;
 }
 
-/* Has it backed off, and no packet sent since then was delivered? */
-static bool composite_resting(const struct composite *ca,
-			      const struct composite_stream *s)
+/*
+ * What was acknowledged without a look at the streams is a success of the one whose turn
+ * it is.  No window grows by it, and the turn is not over.
+ */
+static void composite_settle(struct composite *ca)
 {
-	return s->resting && before(ca->sent, s->mark);
+	composite_stream(ca, ca->at)->credit += (u64)ca->owed << LF_RATE_SHIFT;
+	ca->turn -= ca->owed;
+	ca->owed = 0;
+	ca->quiet = 0;
+}
+
+/* How many packets must be delivered until a window changes, or a turn or a rest ends? */
+static u32 composite_quiet(struct composite *ca)
+{
+	const struct composite_stream *s = composite_stream(ca, ca->at);
+	u64 need = (u64)s->cwnd << LF_RATE_SHIFT;
+
+	if (ca->resting || s->cwnd < s->ssthresh || s->credit >= need ||
+	    (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER))
+		return 0;
+	need = (need - s->credit + LF_RATE_ONE - 1) >> LF_RATE_SHIFT;
+	/* The pacing rate is to follow the window and the RTT. */
+	return min3(ca->turn, (u32)need, ca->sum / 8);
+}
+
+/* @acked more packets, and those owed: how many does an acknowledgment cover? */
+static void composite_covered(struct composite *ca, u32 acked)
+{
+	struct composite_book *book = ca->book;
+
+	book->packets += ca->owed + min(acked, 1U << 16);
+	book->acks += ca->acks + 1;
+	if (book->acks >= 256) {
+		book->packets /= 2;
+		book->acks /= 2;
+	}
 }
 
 /*
- * Was a packet that is found lost now sent before the stream backed off?  It was sent
- * after the newest packet of the last acknowledgment, or up to @reordering packets
- * before that, and at most a window before.  Times of sending are counts of packets
- * delivered by then.  While the window comes down, two are delivered for each sent.
+ * A stream that backed off rests: it does not grow, and absorbs what is lost, until a
+ * packet is delivered that was sent @late packets after that or later.  Times of sending
+ * are counts of packets delivered by then.
  */
-static bool composite_paid(const struct composite *ca,
-			   struct composite_stream *s, u32 reordering)
+static void composite_rest(const struct tcp_sock *tp, struct composite *ca,
+			   struct composite_stream *s, u32 late)
 {
-	reordering = min(2 * min(reordering, ca->sum) + 2, max(ca->sum, 3U));
-	if (s->resting && !before(ca->sent, s->mark + reordering))
-		s->resting = 0;
-	return s->resting;
+	s->rest_end = tp->delivered + late;
+	s->resting = 1;
+	if (!ca->resting || after(s->rest_end, ca->rest_end))
+		ca->rest_end = s->rest_end;
+	ca->resting = 1;
+}
+
+static bool composite_rests(const struct composite *ca,
+			    const struct composite_stream *s)
+{
+	return s->resting && before(ca->sent, s->rest_end);
 }
 
 /* All rests are over, and must not seem to begin again when counters wrap. */
@@ -434,36 +392,39 @@ static void composite_rested(struct composite *ca)
 {
 	u32 i;
 
-	if (likely(!ca->resting) ||
-	    before(ca->sent, ca->rest_end + max(ca->sum, 3U)))
+	if (likely(!ca->resting) || before(ca->sent, ca->rest_end))
 		return;
 	for (i = 0; i < ca->n; i++)
 		composite_stream(ca, i)->resting = 0;
 	ca->resting = 0;
 }
 
-/* What a LOSS leaves of stream @s.  In the first slow start it halves. */
-static u32 composite_decrease(const struct composite *ca,
-			      const struct composite_stream *s)
+/*
+ * By how many packets a loss is found late: a packet that is found lost now was sent up to
+ * so many before the newest that is delivered.  While the window comes down, two are
+ * delivered for each sent.  A window at most.
+ */
+static u32 composite_late(const struct tcp_sock *tp, const struct composite *ca)
 {
-	if (s->ssthresh >= TCP_INFINITE_SSTHRESH && ca->book &&
-	    ca->book->slow.way != LF_CLASSIC)
-		return composite_reno_decrease(s->cwnd);
-	return composite_rules[ca->algorithm].decrease(s->cwnd);
+	return min(2 * min(tp->reordering, ca->sum) + 2, max(ca->sum, 3U));
 }
 
 /* A LOSS or SEVERE_LOSS for stream @i. */
-static void composite_lose(struct sock *sk, u32 i, bool severe)
+static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct composite_stream *s = composite_stream(ca, i);
-	bool again = composite_paid(ca, s, tcp_sk(sk)->reordering);
+	bool again = composite_rests(ca, s), severe = why == COMPOSITE_TIMEOUT;
+	u32 late = 0;
 
 	/* A timeout takes it down to one packet then, and not to none. */
 	if (again && (!severe || s->cwnd <= 1)) {
 		composite_trace(sk, COMPOSITE_ABSORBED, i);
 		return;
 	}
+	/* Marked packets were delivered: none is found late. */
+	if (why != COMPOSITE_MARKED)
+		late = composite_late(tcp_sk(sk), ca);
 	composite_take(ca, s);
 	if (s->episode != ca->episode) {
 		s->episode = ca->episode;
@@ -471,7 +432,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 		s->prior_ssthresh = s->ssthresh;
 	}
 	if (!again)
-		s->ssthresh = s->cwnd <= 2 ? 2 : composite_decrease(ca, s);
+		s->ssthresh = max(s->cwnd / 2, 2U);
 	if (s->cwnd == 1) {
 		s->silent = BIT(s->backoff);
 		s->backoff = min(s->backoff + 1, 6);
@@ -481,10 +442,7 @@ static void composite_lose(struct sock *sk, u32 i, bool severe)
 	else
 		s->cwnd = min(s->cwnd, s->ssthresh);
 	s->credit = 0;
-	s->mark = tcp_sk(sk)->delivered;
-	s->resting = 1;
-	ca->rest_end = s->mark;
-	ca->resting = 1;
+	composite_rest(tcp_sk(sk), ca, s, late);
 	composite_put(ca, s);
 	if (i == ca->at)
 		ca->turn = min(ca->turn, s->cwnd);
@@ -504,68 +462,106 @@ static void composite_backed_off(struct sock *sk, bool severe)
 	}
 }
 
-/* Deal @lost packets. */
-static void composite_losses(struct sock *sk, u32 lost, bool severe)
+/* Deal @lost packets, or marked ones. */
+static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 
+	composite_settle(ca);
 	/* With more than that all of them have backed off, and absorb it. */
 	lost = min(lost, composite_enough * ca->n);
 	while (lost--)
-		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), severe);
-	composite_backed_off(sk, severe);
+		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), why);
+	composite_backed_off(sk, why == COMPOSITE_TIMEOUT);
 }
 
-/* Packets were marked: a LOSS for every stream. */
+/* Packets were marked, and nobody knows how many: a LOSS for every stream. */
 static void composite_mark(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	u32 i;
 
 	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		/* They were delivered: none is found late, as losses are. */
-		s->resting = composite_resting(ca, s);
-		if (!s->resting)
+		if (!composite_rests(ca, composite_stream(ca, i)))
 			ca->echo_end = lf_answer_mark(sk);
-		composite_lose(sk, i, false);
+		composite_lose(sk, i, COMPOSITE_MARKED);
 	}
 	composite_backed_off(sk, false);
+}
+
+/* Stream @s has @n successes.  Below 2 packets it is in slow start. */
+static void composite_succeed(struct composite *ca, struct composite_stream *s,
+			      u32 n)
+{
+	u32 was = s->cwnd;
+
+	if (ca->resting && composite_rests(ca, s))
+		return;
+	if (was < s->ssthresh) {
+		s->cwnd += min(n, s->ssthresh - was);
+		n -= s->cwnd - was;
+		ca->slow -= s->cwnd >= s->ssthresh;
+		if (s->cwnd > 1)
+			s->backoff = 0;
+	}
+	if (n)
+		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
+	ca->sum += s->cwnd - was;
+}
+
+/* Does stream @s sit out a turn? */
+static bool composite_silent(struct composite_stream *s)
+{
+	if (s->cwnd || !s->silent)
+		return false;
+	s->silent--;
+	return true;
+}
+
+/*
+ * @acked packets, W at most, for which turns of many streams would be dear: in one pass
+ * each gets its part of them, w of W, all parts together rounded to whole packets.
+ */
+static void composite_share(struct composite *ca, u32 acked)
+{
+	u64 share = div_u64((u64)acked << 16, ca->sum), part = BIT(15);
+	u32 i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = &ca->book->streams[i];
+
+		if (composite_silent(s))
+			continue;
+		part += max(s->cwnd, 1U) * share;
+		composite_succeed(ca, s, part >> 16);
+		part &= 0xffff;
+	}
+	ca->turn = 0;
 }
 
 /* Deal @acked packets. */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	u32 n;
 
-	while (acked) {
-		struct composite_stream *s;
-		u32 n;
-
+	for (; acked; acked -= n) {
+		n = min(acked, ca->sum);
+		if (ca->book && n >= ca->sum / 8 + 2) {
+			composite_share(ca, n);
+			continue;
+		}
+		n = 1;
 		if (!ca->turn) {
 			ca->at = composite_deal(ca, COMPOSITE_GOOD);
-			s = composite_stream(ca, ca->at);
-			ca->turn = max(s->cwnd, 1U);
-			if (!s->cwnd && s->silent) {
-				s->silent--;
-				ca->turn = 0;
-				acked--;
+			if (composite_silent(composite_stream(ca, ca->at)))
 				continue;
-			}
+			ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
 			composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
 		}
-		s = composite_stream(ca, ca->at);
 		n = min(acked, ca->turn);
 		ca->turn -= n;
-		acked -= n;
-		if (composite_resting(ca, s))
-			continue;
-		composite_take(ca, s);
-		composite_grow(&composite_rules[ca->algorithm], s, n);
-		if (s->cwnd > 1)
-			s->backoff = 0;
-		composite_put(ca, s);
+		composite_succeed(ca, composite_stream(ca, ca->at), n);
 	}
 }
 
@@ -643,11 +639,11 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 /* Is most of W in a slow start of which the end is not near? */
 static bool composite_doubles(const struct composite *ca)
 {
-	u32 target = 0;
+	const struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
 
-	if (ca->book && ca->book->slow.way == LF_TRAIN)
-		target = ca->book->slow.target;
-	return 2 * ca->slow > ca->n && (!target || ca->sum <= target / 2);
+	return 2 * ca->slow > ca->n &&
+	       (!slow || slow->way != LF_TRAIN || !slow->target ||
+		ca->sum <= slow->target / 2);
 }
 
 /* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
@@ -655,99 +651,89 @@ static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), percent = ca->pacing;
+	u32 cwnd = tcp_snd_cwnd(tp), percent;
 	u64 rate;
 
 	if (!tp->srtt_us)
 		return 0;
 	if (composite_doubles(ca) || cwnd < ca->sum / 2)
-		percent = composite_slow_pacing;
+		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
+	else if (ca->book)
+		percent = ca->book->pacing;
+	else
+		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
 	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 }
 
-/* With gaps, what leaves before TCP next gets to send has it: an MTU probe, say. */
+/*
+ * The burst, in packets, of one of N connections that send @rate together: what the kernel
+ * would send at once at its rate, or what an acknowledgment lets out, if that is more.
+ */
+static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
+{
+	struct composite_book *book = ca->book;
+	u32 clocked, timed;
+
+	clocked = div_u64((u64)book->packets * composite_burst << 12,
+			  max(book->acks, 1U));
+	/* On average, not rounded. */
+	clocked = ((u64)clocked + (composite_random(&book->spread) >> 16)) >> 16;
+	timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n * mss), U16_MAX);
+	return max3(clocked, timed, 1U);
+}
+
+/*
+ * What follows the window and the RTT: the mean rate, and the burst.  The kernel sets
+ * sk_gso_max_segs with each route, to what the route's device takes.
+ */
 static void composite_pace(struct sock *sk)
 {
+	struct composite *ca = inet_csk_ca(sk);
 	u64 rate = composite_rate(sk);
 
-	if (rate)
-		lf_set_pacing_rate(sk, rate);
+	if (!rate)
+		return;
+	lf_set_pacing_rate(sk, rate);
+	if (!ca->book)
+		return;
+	ca->book->rate = rate;
+	ca->book->paced = tcp_sk(sk)->delivered;
+	if (sk->sk_gso_max_segs != ca->burst)
+		ca->burst_before = sk->sk_gso_max_segs;
+	ca->burst = clamp_t(u32, composite_burst_for(ca, rate,
+						     max(tcp_sk(sk)->mss_cache, 1U)),
+			    1, max_t(u32, ca->burst_before, 1));
+	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
+	ca->even = tcp_snd_cwnd(tcp_sk(sk)) < 2U * ca->burst;
 }
 
-/* One of the two draws, from 16 random bits: 1/8 to 15/8, 256 is 1. */
-static u32 composite_draw(u16 random)
+/* Two factors make a gap, each of 15/64, 29/64 .. 113/64, and 1 on average. */
+static void composite_fill_hurry(void)
 {
-	return 32 + (random * 449U >> 16);
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(composite_hurry); i++)
+		composite_hurry[i] = BIT(22) / ((15 + 14 * (i / 8)) *
+						(15 + 14 * (i % 8)));
 }
 
-/* A gap, 1/64 to 225/64, from 32 random bits. */
-static u32 composite_gap(u32 random)
-{
-	return composite_draw(random) * composite_draw(random >> 16);
-}
-
-/*
- * The rate at which a gap is @gap / COMPOSITE_GAP_ONE of the gap at @rate, which is
- * below 2^44.  It must stay below ~0UL, which would turn pacing off; where a long has
- * 32 bits that is soon reached.
- */
-static unsigned long composite_gap_rate(u64 rate, u32 gap)
-{
-	return min_t(u64, div_u64(rate * COMPOSITE_GAP_ONE, gap), ~0UL - 1);
-}
-
-/*
- * The burst, in packets, of one of @n connections that send @rate together.  On most
- * paths it is the smallest one, which needs no division.
- */
-static u32 composite_burst_for(u64 rate, u32 n, u32 mss)
-{
-	u64 bytes = rate >> LF_PACING_SHIFT;
-
-	if (bytes < (u64)(composite_burst + 1) * n * mss)
-		return composite_burst;
-	return min_t(u64, div_u64(bytes, n * mss), U16_MAX);
-}
-
-/* How often a gap of 2 .. COMPOSITE_GAP_ONE doubles up to one as long as the mean. */
-static u32 composite_doublings(u32 gap)
-{
-	return ilog2(COMPOSITE_GAP_ONE) - fls(gap - 1);
-}
-
-/*
- * Sets the gap after the next burst.  Returns the burst's size, packets; @least if the
- * kernel chooses it.  The kernel sets sk_gso_max_segs with each route, to what the
- * route's device takes.  TCP hands down 1/2^sk_pacing_shift s of data at a time.
- */
+/* Sets the gap after the next burst.  Returns its size, packets; @least: the kernel's. */
 static u32 composite_spread(struct sock *sk, u32 least)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 mss = max(tcp_sk(sk)->mss_cache, 1U), gap = COMPOSITE_GAP_ONE;
+	struct composite_book *book = ca->book;
 	u64 rate;
 
-	if (!ca->book)
+	if (!book || !book->rate)
 		return least;
-	rate = composite_rate(sk);
-	if (!rate)
-		return least;
-	if (sk->sk_gso_max_segs != ca->burst)
-		ca->burst_before = sk->sk_gso_max_segs;
-	ca->burst = clamp_t(u32, composite_burst_for(rate, ca->n, mss), 1,
-			    max_t(u32, ca->burst_before, 1));
-	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
-	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst)
-		gap = composite_gap(prandom_u32_state(&ca->book->rnd));
-	lf_set_pacing_rate(sk, composite_gap_rate(rate, gap));
-	if (READ_ONCE(sk->sk_pacing_shift) != ca->shift)
-		ca->shift_before = READ_ONCE(sk->sk_pacing_shift);
-	ca->shift = ca->shift_before;
-	if (gap < COMPOSITE_GAP_ONE)
-		ca->shift += composite_doublings(gap);
-	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
+	rate = book->rate;
+	if (!ca->even)
+		rate = rate * composite_hurry[composite_random(&book->spread) >> 26] >> 10;
+	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
+	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
 	return ca->burst;
 }
 
@@ -758,11 +744,19 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
 }
 
+/* @packets of @old bytes in packets of @mss bytes; an ssthresh that is none stays so. */
+static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
+{
+	if (packets >= TCP_INFINITE_SSTHRESH)
+		return packets;
+	return div_u64((u64)packets * old, mss);
+}
+
 /*
  * MTU probing made packets larger and the window smaller in proportion; the streams
- * follow.  If packets become smaller, the kernel keeps their number, and so do the
- * streams.  The same holds if packets become larger without a probe, because the kernel
- * forgot that the path was narrower.
+ * follow, ssthresh too, or all of them would be in slow start.  If packets become smaller,
+ * the kernel keeps their number, and so do the streams.  The same holds if packets become
+ * larger without a probe, because the kernel forgot that the path was narrower.
  */
 static void composite_rescale(struct sock *sk)
 {
@@ -774,9 +768,13 @@ static void composite_rescale(struct sock *sk)
 			struct composite_stream *s = composite_stream(ca, i);
 
 			composite_take(ca, s);
-			s->cwnd = div_u64((u64)s->cwnd * ca->mss, mss);
-			s->prior_cwnd = div_u64((u64)s->prior_cwnd * ca->mss,
-						mss);
+			s->cwnd = composite_rescaled(s->cwnd, ca->mss, mss);
+			s->prior_cwnd = composite_rescaled(s->prior_cwnd,
+							   ca->mss, mss);
+			s->ssthresh = max(composite_rescaled(s->ssthresh, ca->mss,
+							     mss), 2U);
+			s->prior_ssthresh = composite_rescaled(s->prior_ssthresh,
+							       ca->mss, mss);
 			composite_put(ca, s);
 		}
 	}
@@ -817,7 +815,7 @@ static u32 composite_streams_for(u32 min_rtt_us)
 /* Pacing of @n streams in percent, where the parameter is @above. */
 static u32 composite_pacing_for(u32 above, u32 n)
 {
-	return n > 1 ? 100 + int_sqrt(above * above / n) : composite_one_pacing;
+	return 100 + int_sqrt(above * above / n);
 }
 
 /* How many streams the connection is to have. */
@@ -832,33 +830,26 @@ static u32 composite_wanted(const struct sock *sk)
 
 /* --- hooks --------------------------------------------------------------- */
 
-/* Has it sent no data yet, but for those in a SYN? */
-static bool composite_fresh(const struct sock *sk)
-{
-	return tcp_sk(sk)->data_segs_out <= tcp_sk(sk)->syn_data;
-}
-
 /* Begin with @n streams in @book, or one without; they share the window. */
 static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct composite *ca = inet_csk_ca(sk);
-	u32 w = tcp_snd_cwnd(tp), seed = lf_param(seed), i;
+	u32 w = tcp_snd_cwnd(tp), i;
 
 	memset(ca, 0, sizeof(*ca));
 	ca->book = book;
 	ca->n = book ? n : 1;
-	ca->early = !tp->srtt_us;
-	if (book)
+	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
-	/* Each stream has an initial window; without an RTT there is no pacing. */
-	if (composite_fresh(sk) && tp->srtt_us) {
-		w = min3(w, lf_initial_window(sk), (u32)S32_MAX / ca->n) * ca->n;
-		composite_set_window(sk, w);
+		book->deal = lf_param(deal);
+		book->pacing = composite_pacing_for(lf_param(pacing), n);
+		book->dealing = lf_param(seed) ? lf_param(seed) : get_random_u32();
+		book->spread = ~book->dealing;
+		/* As with delayed acknowledgments, until others have come. */
+		book->packets = 2;
+		book->acks = 1;
 	}
-	ca->deal = lf_param(deal);
-	ca->algorithm = lf_param(algorithm);
-	ca->pacing = composite_pacing_for(lf_param(pacing), ca->n);
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
@@ -876,8 +867,6 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->mss = tp->mss_cache;
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
-	if (book)
-		prandom_seed_state(&book->rnd, seed ? seed : get_random_u32());
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
@@ -916,14 +905,9 @@ static void composite_release(struct sock *sk)
 
 	if (ca->burst && sk->sk_gso_max_segs == ca->burst)
 		WRITE_ONCE(sk->sk_gso_max_segs, ca->burst_before);
-	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
-		WRITE_ONCE(sk->sk_pacing_shift, ca->shift_before);
 	/* Not that of a gap for whoever comes next. */
-	if (ca->book)
-		composite_pace(sk);
-	if (ca->book && composite_fresh(sk))
-		composite_set_window(sk, min(tcp_snd_cwnd(tcp_sk(sk)),
-					     lf_initial_window(sk)));
+	if (ca->book && ca->book->rate)
+		lf_set_pacing_rate(sk, ca->book->rate);
 	kfree(ca->book);
 	memset(ca, 0, sizeof(*ca));
 }
@@ -939,6 +923,7 @@ static void composite_shrink(struct sock *sk, u32 part, u32 whole, u32 w)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd = tcp_snd_cwnd(tp), initial = lf_initial_window(sk), i;
 
+	composite_settle(ca);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 		u32 least = initial / ca->n + (i < initial % ca->n);
@@ -965,7 +950,9 @@ static void composite_unused(struct sock *sk)
 		composite_shrink(sk, w, cwnd, w);
 }
 
-static void composite_control(struct sock *sk, const struct rate_sample *rs)
+/* An acknowledgment that the books are to know of. */
+static noinline void composite_account(struct sock *sk,
+				       const struct rate_sample *rs)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -978,18 +965,25 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
 		return;
+	if (ca->book && acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		composite_covered(ca, acked);
+	ca->acks = 0;
+	composite_settle(ca);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
 	if (unlikely(tp->mss_cache != ca->mss))
 		composite_rescale(sk);
 	if (unlikely(lost))
-		composite_losses(sk, lost, false);
+		composite_losses(sk, lost, COMPOSITE_LOST);
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
 		ca->sent = rs->prior_delivered;
 	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
+		if (lf_marks_are_exact(tp))
+			composite_losses(sk, tp->delivered_ce - ca->marked,
+					 COMPOSITE_MARKED);
 		/* Recovery can be for long, and there is no CWR in it. */
-		if (tcp_in_cwnd_reduction(sk) && !echoed)
+		else if (tcp_in_cwnd_reduction(sk) && !echoed)
 			composite_mark(sk);
 		ca->marked = tp->delivered_ce;
 	}
@@ -1003,9 +997,28 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	w = composite_window(ca, cwnd, acked, lost);
 	if (w != cwnd || unlikely(cwnd > tp->snd_cwnd_clamp))
 		composite_set_window(sk, w);
-	/* Others have gaps, see composite_spread(). */
-	if (!ca->book)
+	ca->quiet = composite_quiet(ca);
+	if (!ca->book || tp->delivered - ca->book->paced >= w / 16)
 		composite_pace(sk);
+}
+
+/* Most acknowledgments find the window at W, and leave it there. */
+static void composite_control(struct sock *sk, const struct rate_sample *rs)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 acked = tp->delivered - ca->delivered;
+
+	if (acked >= ca->quiet || tp->lost != ca->lost ||
+	    tp->delivered_ce != ca->marked || tp->mss_cache != ca->mss ||
+	    tcp_snd_cwnd(tp) != ca->sum || !tp->is_cwnd_limited) {
+		composite_account(sk, rs);
+		return;
+	}
+	ca->delivered += acked;
+	ca->quiet -= acked;
+	ca->owed += acked;
+	ca->acks++;
 }
 
 /*
@@ -1043,16 +1056,16 @@ static void composite_set_state(struct sock *sk, u8 state)
 		 * MTU probe failed, and too large packets are sent again.
 		 */
 		if (cwnd == tcp_packets_in_flight(tp) + 1)
-			composite_losses(sk, max(lost, 1U), true);
+			composite_losses(sk, max(lost, 1U), COMPOSITE_TIMEOUT);
 	} else if (state == TCP_CA_Recovery && lost) {
 		/* Also by a timer, where no acknowledgment follows. */
 		ca->lost = tp->lost;
-		composite_losses(sk, lost, false);
+		composite_losses(sk, lost, COMPOSITE_LOST);
 		composite_set_window(sk, composite_window(ca, cwnd, 0, lost));
 		composite_pace(sk);
 	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked) {
 		/* No mark, or before 5.18 one that is counted after this. */
-		composite_losses(sk, 1, false);
+		composite_losses(sk, 1, COMPOSITE_MARKED);
 	}
 }
 
@@ -1065,6 +1078,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 	if (!ca->n)
 		return cwnd;
+	composite_settle(ca);
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
@@ -1087,8 +1101,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 
 /*
  * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
- * window for each timeout that passed and remembers three quarters.  Selected during the
- * handshake, the streams begin again with what the handshake found.
+ * window for each timeout that passed and remembers three quarters.
  */
 static void composite_restart(struct sock *sk)
 {
@@ -1097,13 +1110,6 @@ static void composite_restart(struct sock *sk)
 
 	if (!ca->n)
 		return;
-	if (composite_fresh(sk)) {
-		if (ca->early && tcp_sk(sk)->srtt_us) {
-			composite_release(sk);
-			composite_init(sk);
-		}
-		return;
-	}
 	halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
 		composite_shrink(sk, 1, BIT(halves),
@@ -1156,29 +1162,41 @@ static void composite_unregister(void)
 			tcp_unregister_congestion_control(&composite_ops[i]);
 }
 
-static int __init composite_register(void)
+/*
+ * A socket may hold a name as soon as it is registered, and then this module must not go.
+ * So where another module has one of the names, the others are registered all the same.
+ */
+static int composite_register_names(void)
 {
 	int err = 0;
-	u32 i;
+	u32 i, names = 0;
 
-	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
-	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
-	BUILD_BUG_ON(sizeof(struct composite_book) > 184);
-	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
-	composite_fill_ranks();
-	for (i = 0; i < ARRAY_SIZE(composite_ops) && !err; i++) {
+	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
 		struct tcp_congestion_ops ops = composite_hooks;
 
 		strscpy(ops.name, composite_ops[i].name, sizeof(ops.name));
 		composite_ops[i] = ops;
 		err = tcp_register_congestion_control(&composite_ops[i]);
-		if (err)
-			composite_ops[i].owner = NULL;
+		if (!err) {
+			names++;
+			continue;
+		}
+		pr_warn("%s is not registered, error %d: has another module this name?\n",
+			composite_ops[i].name, err);
+		composite_ops[i].owner = NULL;
 	}
-	if (err)
-		composite_unregister();
-	return err;
+	return names ? 0 : err;
+}
+
+static int __init composite_register(void)
+{
+	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
+	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
+	BUILD_BUG_ON(sizeof(struct composite_book) > 208);
+	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
+	composite_fill_hurry();
+	return composite_register_names();
 }
 
 module_init(composite_register);

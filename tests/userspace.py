@@ -44,6 +44,7 @@ def compile_program(tree: Path, source: str, out: Path, *options: str, sanitizer
         # The shim is the newest kernel (include/longfat/probe.mk).
         *("-DLF_HAVE_SND_CWND", "-DLF_HAVE_TX_START", "-DLF_HAVE_QUEUE_CWR"),
         *("-DLF_HAVE_CONG_CONTROL_ACK", "-DLF_HAVE_MIN_TSO_SEGS", "-DLF_HAVE_TSO_RTT_LOG"),
+        "-DLF_HAVE_ACCECN",
         *(*options, str(tree / source), "-lm", "-o", str(out)),
     ]
     return subprocess.run(line, capture_output=True, text=True).stderr

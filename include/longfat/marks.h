@@ -24,6 +24,19 @@ static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
 }
 #endif
 
+/*
+ * Does tp->delivered_ce count every marked packet?  AccECN's receiver says how many there
+ * were (since 6.18), RFC 3168's only that there was one.
+ */
+static inline bool lf_marks_are_exact(const struct tcp_sock *tp)
+{
+#ifdef LF_HAVE_ACCECN
+	return tcp_ecn_mode_accecn(tp);
+#else
+	return false;
+#endif
+}
+
 /* The end of the echo while no mark was answered yet: already passed. */
 static inline u32 lf_no_echo(const struct sock *sk)
 {

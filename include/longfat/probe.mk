@@ -13,4 +13,5 @@ lf-probes-y := \
 	$(call lf-probe,LF_HAVE_QUEUE_CWR,tcp_ecn_queue_cwr,net/tcp_ecn.h) \
 	$(call lf-probe,LF_HAVE_MIN_TSO_SEGS,.min_tso_segs..struct sock,net/tcp.h) \
 	$(call lf-probe,LF_HAVE_TSO_RTT_LOG,sysctl_tcp_tso_rtt_log,net/netns/ipv4.h) \
+	$(call lf-probe,LF_HAVE_ACCECN,tcp_ecn_mode_accecn,net/tcp.h) \
 	$(call lf-probe,LF_HAVE_CONG_CONTROL_ACK,u32 ack. int flag. const struct rate_sample,net/tcp.h)

@@ -214,7 +214,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ns={ns} dev=east")
         words = ["limit 1000000", *parts, *([f"seed {seed}"] if seeded else [])]
         out.append(f"tc -n $ns qdisc add dev $dev root netem {' '.join(words)}")
-    out.append(f"ip -n {receiver} route add default via 10.0.0.1")
+    quick = " quickack 1" if scenario.host.quickack else ""
+    out.append(f"ip -n {receiver} route add default via 10.0.0.1{quick}")
     if scenario.host.gro:
         # The device holds what arrives for this time and hands it to TCP as one packet, as the
         # interrupts of a busy interface do.  TCP answers with one acknowledgment for all of it.

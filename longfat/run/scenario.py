@@ -154,6 +154,7 @@ class Host(_Strict):
     pacing: bool = True
     offload: bool = True
     gro: Seconds = 0.0
+    quickack: bool = False
     sysctl: dict[str, int | str] = {}
 
     @field_validator("sysctl")

@@ -104,16 +104,23 @@ def test_streams_from_the_path(experiment: Experiment, rtt: str, streams: int) -
 
 @qdiscs
 def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str) -> None:
-    """A window that may leave at once leaves in bursts of three packets with random gaps between
-    them, 1.7 windows a round trip on average.  Under fq too: it gets no more with one gap."""
+    """A window that may leave at once leaves in bursts with random gaps between them, 1.7 windows a
+    round trip on average.  fq gets several bursts with one gap, more of them with a short one, and
+    so up to twice that rate.  Each packet was acknowledged before, as after a pause, so a burst is
+    of one packet or of two."""
     sent = wire(uml, tmp_path / "run", pacing=fq, cc='"composite-8"')
     begin = sent.restart()
     window = sent.window[round(begin, 1)]
     bursts = sent.bursts(begin, begin + RTT, 1e-6)
-    assert {packets for _, packets in bursts[:-1]} == {3}
+    (burst,) = {packets for _, packets in bursts[:-1]}
+    assert burst in (1, 2)
     assert sum(packets for _, packets in bursts) == pytest.approx(window, rel=0.01)
     gaps = [b - a for (a, _), (b, _) in pairwise(bursts)]
-    # 100 gaps of a coefficient of variation of 0.76 leave their mean 8 % of its own.
-    assert mean(gaps) == pytest.approx(3 * RTT / (1.7 * window), rel=0.16)
-    assert pstdev(gaps) / mean(gaps) == pytest.approx(0.76, abs=0.16)
-    assert max(gaps) < 4 * mean(gaps)
+    even = burst * RTT / (1.7 * window)
+    if fq == "true":
+        assert 0.45 * even <= mean(gaps) <= 1.16 * even
+    else:
+        # 100 gaps of a coefficient of variation of 0.75 leave their mean 8 % of its own.
+        assert mean(gaps) == pytest.approx(even, rel=0.16)
+        assert pstdev(gaps) / mean(gaps) == pytest.approx(0.75, abs=0.16)
+    assert max(gaps) < 3.5 * even

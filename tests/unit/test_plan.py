@@ -383,6 +383,13 @@ def test_gro_only_at_the_receiver(one: One, commands: Commands) -> None:
     assert hold.startswith("echo 200000 >/sys/class/net/eth0/gro_flush_timeout")
 
 
+def test_quickack_only_at_the_receiver(one: One, commands: Commands) -> None:
+    on = ["-n", "lf-d", "route", "add", "default", "via", "10.0.0.1"]
+    quick = [c for c in commands(make(one(rest="[host]\nquickack = true"))) if "quickack" in c]
+    assert [c[1:] for c in quick] == [[*on, "quickack", "1"]]
+    assert not [c for c in commands(make(one())) if "quickack" in c]
+
+
 def _filters(did: list[list[str]]) -> list[list[str]]:
     """The words of the tc filters."""
     return [c for c in did if c[0] == "tc" and c[3:5] == ["filter", "add"]]

@@ -257,6 +257,20 @@ def beside_cubic(runs: Runs) -> Shown:
     return shown
 
 
+def receivers(runs: Runs) -> Shown:
+    """Shares on many paths, by how the receiver acknowledges."""
+    shown = Shown()
+    for name, of in group(runs("composite-receivers"), case).items():
+        shown.values[f"share, {name}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"off N/(N+M), {name}"] = over(
+            of,
+            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
+            unit="points",
+            digits=1,
+        )
+    return shown
+
+
 def long_packets(runs: Runs) -> Shown:
     """Shares at 1 Gbit/s with packets of 1500 bytes."""
     shown = Shown()

@@ -108,6 +108,31 @@ def pacing() -> str:
     return markdown(["", "pacing", *(f"N = {n}" for n in counts)], rows)
 
 
+def receivers() -> str:
+    """Shares by how the receiver acknowledges: a row for each path."""
+    rows = []
+    for runs in by_case("composite-receivers").values():
+        first = runs[0]
+        link, host = first["scenario"]["link"], first["scenario"]["host"]
+        acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
+        due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
+        rows.append(
+            [
+                acks,
+                _rate(first),
+                f"{first['flows'][0]['base_rtt_ms']:.0f}",
+                f"{link['buffer'][0]:g}",
+                str(len(first["flows"]) - 1),
+                str(first["observed"]["streams"]),
+                f"{due:.1f}",
+                f"{share:.1f}",
+                f"{share - due:+.1f}",
+            ]
+        )
+    headings = ["acknowledged", "link", "RTT, ms", "buffer, BDP", "M", "N"]
+    return markdown([*headings, "due, %", "share, %", "off, points"], rows)
+
+
 SMOOTH = {"composite-smooth": "10 Mbit/s", "composite-smooth-100m": "100 Mbit/s"}
 
 
@@ -278,6 +303,7 @@ PARTS = {
         "share-1g": share_1g,
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
+        "receivers": receivers,
         "pacing": pacing,
         "share": lambda: picture("composite-h1"),
         "smooth-10m": smooth_10m,

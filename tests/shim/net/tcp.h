@@ -19,6 +19,7 @@
 #define SOCK_NOSPACE		2
 #define ICSK_CA_PRIV_SIZE	104
 #define TCP_ECN_QUEUE_CWR	2
+#define TCP_ECN_MODE_ACCECN	16
 
 struct in6_addr {
 	u8 bytes[16];
@@ -33,11 +34,13 @@ struct net {
 		u8 sysctl_tcp_slow_start_after_idle;
 		u8 sysctl_tcp_min_tso_segs;
 		u8 sysctl_tcp_tso_rtt_log;
+		int sysctl_tcp_pacing_ss_ratio;
+		int sysctl_tcp_pacing_ca_ratio;
 	} ipv4;
 };
 
 /* For those who are in no other; as the kernel begins with. */
-static struct net init_net = { .ipv4 = { 1, 2, 9 } };
+static struct net init_net = { .ipv4 = { 1, 2, 9, 200, 120 } };
 
 typedef struct {
 	int refs;
@@ -148,6 +151,11 @@ struct tcp_congestion_ops {
 /* What the module registered. */
 static const struct tcp_congestion_ops *registered[16];
 static u32 registered_count;
+
+static inline bool tcp_ecn_mode_accecn(const struct tcp_sock *tp)
+{
+	return tp->ecn_flags & TCP_ECN_MODE_ACCECN;
+}
 
 static inline int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
