@@ -171,6 +171,36 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
+FAIR = ("cwhstcp-fair", "cwhstcp-fair-alone", "cwhstcp-fair-1g", "cwhstcp-fair-10g")
+
+
+def fair() -> str:
+    """Equal shares by default: rate, what is beside, RTTs and buffer."""
+    rows = []
+    for file in FAIR:
+
+        def label(run: Json) -> tuple[str, float]:
+            return run["scenario"]["case_name"], run["scenario"]["link"]["buffer"][0]
+
+        for (_, amount), runs in sorted(grouped(file, label).items()):
+            observed = [run["observed"] for run in runs]
+            beside = "background" in observed[0]
+            left = [100 * one["background"]["share"] for one in observed] if beside else []
+            rows.append(
+                [
+                    f"{runs[0]['scenario']['link']['rate'] / 1e6:g}",
+                    "Reno" if beside else "nothing",
+                    f"{amount:g} BDP",
+                    *_flows(runs)[:3],
+                    plus([one["jain"] for one in observed], 3),
+                    plus(left, 1) if beside else "-",
+                    plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+                ]
+            )
+    headings = ["Mbit/s", "beside", "buffer", *HEADINGS[:3], "Jain", "left to Reno, %", "total, %"]
+    return markdown(headings, rows)
+
+
 def pacing(run: Json) -> str:
     """Who paces: the module, the kernel, or none."""
     chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
@@ -227,6 +257,7 @@ PARTS = {
         "fig7": fig7,
         "buffer": buffer,
         "exponent": exponent,
+        "fair": fair,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
