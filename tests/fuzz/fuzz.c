@@ -219,7 +219,6 @@ static void call_tx_start(struct sender *s)
 static void call_min_tso_segs(struct sender *s)
 {
 	const struct tcp_sock *tp = &s->tp;
-	u32 status = sock_of(s)->sk_pacing_status;
 	struct before was = look(s);
 	u64 edt = tp->tcp_wstamp_ns;
 	bool limited = tp->is_cwnd_limited;
@@ -228,11 +227,9 @@ static void call_min_tso_segs(struct sender *s)
 		return;
 	ops_of(s)->min_tso_segs(sock_of(s));
 	check(s, &was, "min_tso_segs");
-	/* When it leaves, who paces, and what limits, is TCP's. */
+	/* When it leaves, and what limits, is TCP's. */
 	require(tp->tcp_wstamp_ns == edt, "%llu, was %llu",
 		(unsigned long long)tp->tcp_wstamp_ns, (unsigned long long)edt);
-	require(sock_of(s)->sk_pacing_status == status, "%u, was %u",
-		sock_of(s)->sk_pacing_status, status);
 	require(tp->is_cwnd_limited == limited, "was %u", limited);
 }
 
