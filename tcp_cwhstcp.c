@@ -53,8 +53,8 @@
  *     long path.  With rtt=smoothed growth per second is c a(W), and windows are
  *     equal behind any queue.  The minimum is the kernel's, of the last 300 s
  *     (net.ipv4.tcp_min_rtt_wlen).
- *  2. Never slower than Reno: growth is at least 1 packet per RTT, and where it is that
- *     the decrease is b(W).
+ *  2. Never slower than Reno: growth is at least 1 packet per RTT.  By default a flow
+ *     that grows by that loses half, and is Reno.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
  *  4. The default, as above.  docs/cwhstcp.md has what either law gives.
@@ -244,9 +244,11 @@ static u32 cwhstcp_decrease(const struct cwhstcp *ca, u32 w)
 {
 	u32 b;
 
-	/* Who grows as slowly as Reno must not give back less than HSTCP. */
-	if (!ca->squared || w <= LF_HSTCP_LOW_WINDOW || ca->rate == LF_RATE_ONE)
+	if (!ca->squared)
 		return lf_hstcp_decrease(w);
+	/* Who grows as Reno does is Reno. */
+	if (w <= LF_HSTCP_LOW_WINDOW || ca->rate == LF_RATE_ONE)
+		return max(w - w / 2, 2U);
 	b = lf_hstcp_b(cwhstcp_reference(w, ca->c_rtt));
 	return w - (u32)((u64)w * b >> LF_HSTCP_B_SHIFT);
 }
