@@ -355,11 +355,17 @@ def exponent(runs: Runs) -> Shown:
     return shown
 
 
-FAIR = ("cwhstcp-fair", "cwhstcp-fair-alone", "cwhstcp-fair-1g", "cwhstcp-fair-10g")
-
-
 def fair(runs: Runs) -> Shown:
     """Equal shares by default, whatever the buffer, the RTTs, and what is beside."""
+    return _fair([*runs("cwhstcp-fair"), *runs("cwhstcp-fair-alone")])
+
+
+def fair_fast(runs: Runs) -> Shown:
+    """The same on fast links."""
+    return _fair([*runs("cwhstcp-fair-1g"), *runs("cwhstcp-fair-10g")])
+
+
+def _fair(found: list[Json]) -> Shown:
     shown = Shown()
 
     def cell(run: Json) -> str:
@@ -367,7 +373,7 @@ def fair(runs: Runs) -> Shown:
         beside = "beside Reno" if "background" in run["observed"] else "alone"
         return f"{rate(run)}, {rtts} ms, {run['scenario']['link']['buffer'][0]:g} BDP, {beside}"
 
-    for where, of in group([run for file in FAIR for run in runs(file)], cell).items():
+    for where, of in group(found, cell).items():
         shown.values[f"{where}: Jain"] = _jain(of)
         if where.endswith("Reno"):
             shown.values[f"{where}: left to Reno"] = over(

@@ -171,13 +171,20 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
-FAIR = ("cwhstcp-fair", "cwhstcp-fair-alone", "cwhstcp-fair-1g", "cwhstcp-fair-10g")
-
-
 def fair() -> str:
-    """Equal shares by default: rate, what is beside, RTTs and buffer."""
+    """Equal shares by default."""
+    return _fair("cwhstcp-fair", "cwhstcp-fair-alone")
+
+
+def fair_fast() -> str:
+    """The same on fast links."""
+    return _fair("cwhstcp-fair-1g", "cwhstcp-fair-10g")
+
+
+def _fair(*files: str) -> str:
+    """Rate, what is beside, buffer, RTTs, and what came of it."""
     rows = []
-    for file in FAIR:
+    for file in files:
 
         def label(run: Json) -> tuple[str, float]:
             return run["scenario"]["case_name"], run["scenario"]["link"]["buffer"][0]
@@ -258,6 +265,7 @@ PARTS = {
         "buffer": buffer,
         "exponent": exponent,
         "fair": fair,
+        "fair-fast": fair_fast,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
