@@ -192,16 +192,21 @@ def _fair(*files: str) -> str:
         for (_, amount), runs in sorted(grouped(file, label).items()):
             observed = [run["observed"] for run in runs]
             beside = "background" in observed[0]
-            left = [100 * one["background"]["share"] for one in observed] if beside else []
+            base, loaded, _, _ = _flows(runs)
+            shares = [100 * mean(of) for of in zip(*(o["shares"] for o in observed), strict=True)]
             rows.append(
                 [
                     f"{runs[0]['scenario']['link']['rate'] / 1e6:g}",
                     "Reno" if beside else "nothing",
                     f"{amount:g} BDP",
-                    *_flows(runs)[:3],
-                    plus([one["jain"] for one in observed], 3),
-                    plus(left, 1) if beside else "-",
-                    plus([run["summary"]["utilisation"] * 100 for run in runs], 1),
+                    base,
+                    loaded,
+                    " / ".join(f"{share:.1f}" for share in shares),
+                    f"{mean(one['jain'] for one in observed):.3f}",
+                    f"{100 * mean(o['background']['share'] for o in observed):.1f}"
+                    if beside
+                    else "-",
+                    f"{100 * mean(run['summary']['utilisation'] for run in runs):.1f}",
                 ]
             )
     headings = ["Mbit/s", "beside", "buffer", *HEADINGS[:3], "Jain", "left to Reno, %", "total, %"]
