@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * CW-HSTCP: HighSpeed TCP with equal windows for unequal round-trip times
+ * CW-HSTCP: HighSpeed TCP with equal shares for unequal round-trip times
  *
  * Pan, Su, Lu, Ping: "CW-HSTCP: Fair TCP in high-speed networks", Journal of
  * Zhejiang University SCIENCE A 7(2), 2006.  Figure, table and section names
@@ -22,50 +22,53 @@
  * now grow by the same in a second, whatever their RTT.  Equal windows stay equal,
  * unequal ones come together, and throughput W / RTT goes as 1 / RTT.
  *
- * On a long path the window grows in large steps, eta a(W) at once.  So the window
- * leaves in k blocks ("block-pacing", Fig. 4 and 5):
+ * The default is another law than the paper's: equal throughput instead of equal
+ * windows.  rtt_exponent=1 gives the paper's.  A flow changes its throughput as a flow
+ * with an RTT of 1 / c would.  The window of that flow is V = W / (c RTT), so
+ *
+ *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
+ *
+ * Flows of equal throughput have an equal V, and V grows by c a(V) in a second and
+ * loses b(V) V, whatever the RTT.  The RTT is the smoothed one, with the queue in it, as
+ * W / RTT is what a flow sends only then.  With a(W) and b(W) instead, windows would go
+ * as RTT^4.3, by the argument of 1 below.
+ *
+ * On a long path the window grows in large steps.  So the window leaves in k blocks
+ * ("block-pacing", Fig. 4 and 5):
  *
  *	k = floor(c RTT) + 1,	block = W / k packets, one each RTT / k
  *
  * Loss detection, recovery (PRR), the reduction after a timeout or an ECN mark and
- * the restart after idle are the kernel's; so is the pacing there and in slow start.
+ * the restart after idle are the kernel's; so is the pacing there, in slow start, and of
+ * windows that are too large for blocks.
  * How the first slow start ends is include/longfat/slow_start.h.
  *
  * Differences from the paper
  *
- *  1. The paper does not say which RTT is in eta.  Here it is the minimum RTT, so
- *     a queue slows growth down as it does for HSTCP: growth per second is c a(W)
- *     RTT_min / RTT, least for the shortest path.  Windows settle where a(W) /
+ *  1. The paper does not say which RTT is in eta.  With rtt_exponent=1 it is the minimum
+ *     RTT, so a queue slows growth down as it does for HSTCP: growth per second is
+ *     c a(W) RTT_min / RTT, least for the shortest path.  Windows settle where a(W) /
  *     (b(W) W), about W^-0.23, makes up for that.  So they are equal without a
  *     queue and go towards (RTT_min / RTT)^4.3 behind one: a long queue favours the
  *     long path.  With rtt=smoothed growth per second is c a(W), and windows are
  *     equal behind any queue.  The minimum is the kernel's, of the last 300 s
  *     (net.ipv4.tcp_min_rtt_wlen).
- *  2. Never slower than Reno: eta a(W) >= 1 packet per RTT.
+ *  2. Never slower than Reno: growth is at least 1 packet per RTT.  By default a flow
+ *     that grows by that loses half, and is Reno.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
- *  4. rtt_exponent=2, beyond the paper, equalises throughput instead of windows.  A
- *     flow changes its throughput as a flow with an RTT of 1 / c would.  The window
- *     of that flow is V = W / (c RTT), so
- *
- *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
- *
- *     with the smoothed RTT, whatever rtt says.  The decrease is b(W) up to 38 packets
- *     and where growth is Reno's.  With a(W) and b(W) throughout, windows would go as
- *     RTT^4.3, by the argument of 1.
+ *  4. The default, as above.  docs/cwhstcp.md has what either law gives.
  *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
  *     really sent.  k uses the same RTT as eta.
  *  6. The paper's blocks leave back to back whatever their size.  Here a block does
  *     up to the kernel's largest burst (64 KB, some 45 packets).  If W / k is more,
- *     the window leaves in more than k bursts of at most that size, spread evenly
- *     over the RTT.  With c = 10, windows up to 90 packets at 100 ms and up to 135
- *     at 200 ms leave in real blocks.
- *  7. At most a block leaves at once, and a block per RTT / k, as in Fig. 4.  If
- *     acknowledgments come in an even stream there is nothing to space.  The paper
- *     counts anew for each block, so the end of one and all of the next could leave
- *     together.  Here a counter refills evenly, which prevents that.
- *  8. k = 1 (RTT < 100 ms with c = 10) would mean no pacing.  The kernel paces a
- *     window up to the largest burst then.
+ *     the kernel paces the window, as it does for cubic.  With c = 10, windows up to 90
+ *     packets at 100 ms and up to 135 at 200 ms leave in blocks.
+ *  7. At most a block leaves at once.  If acknowledgments come in an even stream there
+ *     is nothing to space.  After a pause the kernel halves the first gap, as it would
+ *     for a timer that was late.  The paper counts anew for each block, so the end of
+ *     one and all of the next could leave together.
+ *  8. k = 1 (RTT < 100 ms with c = 10) would mean no pacing.  The kernel paces then.
  *  9. After a spurious loss event window and owed growth are restored.
  * 10. The first slow start ends before a loss, or else halves.  The paper's ends at a
  *     loss, and the gentle decrease leaves a window that overflows again.
@@ -73,9 +76,10 @@
  *
  * Notes.  A connection reads the parameters when it starts (or selects cwhstcp) and
  * keeps them.  fq paces, or TCP itself; there is no timer here.  pacing=smooth sends
- * single packets evenly (up to 780 Mbit/s; on paths of a few milliseconds the kernel
- * sends more at once).  pacing=off leaves the sending to the kernel, which with fq
- * paces as it does for cubic.  Trace event:
+ * single packets (up to 650 Mbit/s; on paths of a few milliseconds the kernel
+ * sends more at once).  pacing=off leaves the sending to the kernel.  The kernel's
+ * pacing goes by net.ipv4.tcp_pacing_ss_ratio and tcp_pacing_ca_ratio.  Blocks do not:
+ * a ratio would be another distance between them than RTT / k.  Trace event:
  * longfat:cwhstcp.
  */
 
@@ -116,9 +120,10 @@ enum cwhstcp_param_rtt { CWHSTCP_RTT_MIN, CWHSTCP_RTT_SMOOTHED };
 enum cwhstcp_param_pacing { CWHSTCP_BLOCK, CWHSTCP_SMOOTH, CWHSTCP_OFF };
 
 LF_PARAM_UINT(c, 10, 1, 100, "eta per second of RTT");
-LF_PARAM_ENUM(rtt, CWHSTCP_RTT_MIN, "RTT that eta is made from, default min",
+LF_PARAM_ENUM(rtt, CWHSTCP_RTT_MIN,
+	      "with rtt_exponent=1, RTT that eta is made from, default min",
 	      "min", "smoothed");
-LF_PARAM_UINT(rtt_exponent, 1, 1, 2,
+LF_PARAM_UINT(rtt_exponent, 2, 1, 2,
 	      "1 equal windows (the paper), 2 equal throughput");
 LF_PARAM_ENUM(pacing, CWHSTCP_BLOCK, "how a window is sent, default block",
 	      "block", "smooth", "off");
@@ -137,29 +142,26 @@ LF_PARAM_ENUM(slow_start, LF_TRAIN,
 static const u32 cwhstcp_max_rtt_us = 20000000;
 
 /*
- * Evenly spread sending is faster than W per RTT by 1/16.  So it never limits a window
- * that grows, and stays within the 10 % that the spacing may differ.
+ * Blocks are faster than W per RTT by 1/16.  So they never limit a window that grows, and
+ * their spacing stays within 10 % of RTT / k.
  */
 #define CWHSTCP_HEAD_ROOM_SHIFT	4
 
-/* sk_pacing_shift for single packets: 1/2^16 s, one packet at 780 Mbit/s. */
+/* sk_pacing_shift for single packets: of 1500 bytes up to 1/2^16 s. */
 static const u32 cwhstcp_smooth_shift = 16;
 
 struct cwhstcp {
 	u64	credit;		/* growth owed, see lf_grow() */
 	u64	prior_credit;	/* the same before the last decrease */
-	u64	block_full;	/* when a whole block may leave, TCP clock, ns */
 	struct lf_hstcp rule;	/* a(W) that holds at this window */
 	u32	rate;		/* eta a, packets per RTT << LF_RATE_SHIFT */
 	u32	c_rtt, eta;	/* << CWHSTCP_ETA_SHIFT */
 	u32	rtt_us;		/* what eta and blocks were made for */
 	u32	blocks;		/* k */
-	u32	block_segs;	/* segments sent that are in block_full */
 	u8	c;		/* parameters of this connection; c > 0 */
 	u8	param_rtt : 1;
 	u8	squared : 1;
 	u8	pacing : 2;
-	u8	fq : 1;		/* pacing was fq's, and is TCP's */
 	struct lf_slow_start slow;
 };
 
@@ -211,12 +213,6 @@ static u32 cwhstcp_block(u32 w, u32 k)
 	return w / k + !!(w % k);
 }
 
-/* RTT / k in nanoseconds; srtt_us is << 3. */
-static u64 cwhstcp_gap(u32 srtt_us, u32 k)
-{
-	return div_u64((u64)srtt_us * (NSEC_PER_USEC >> 3), k);
-}
-
 /* --- state -------------------------------------------------------------- */
 
 static void cwhstcp_trace(const struct sock *sk, enum cwhstcp_reason why,
@@ -248,86 +244,40 @@ static u32 cwhstcp_decrease(const struct cwhstcp *ca, u32 w)
 {
 	u32 b;
 
-	/* Who grows as slowly as Reno must not give back less than HSTCP. */
-	if (!ca->squared || w <= LF_HSTCP_LOW_WINDOW || ca->rate == LF_RATE_ONE)
+	if (!ca->squared)
 		return lf_hstcp_decrease(w);
+	/* Who grows as Reno does is Reno. */
+	if (w <= LF_HSTCP_LOW_WINDOW || ca->rate == LF_RATE_ONE)
+		return max(w - w / 2, 2U);
 	b = lf_hstcp_b(cwhstcp_reference(w, ca->c_rtt));
 	return w - (u32)((u64)w * b >> LF_HSTCP_B_SHIFT);
 }
 
-/* eta and k for the RTT as it is now; false if that has not changed. */
+/*
+ * eta and k for the RTT as it is now.  The smoothed one is new with each acknowledgment: a
+ * 64th of it changes eta by 3 % at most, and that rarely is worth the divisions.
+ *
+ * Return: false if they are still those of about the same RTT.
+ */
 static bool cwhstcp_follow(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct cwhstcp *ca = inet_csk_ca(sk);
-	u32 rtt_us = tcp_min_rtt(tp);
+	u32 rtt_us, near = 0;
 
-	if (ca->param_rtt == CWHSTCP_RTT_SMOOTHED && tp->srtt_us)
+	if (ca->param_rtt == CWHSTCP_RTT_SMOOTHED && tp->srtt_us) {
 		rtt_us = tp->srtt_us >> 3;
-	if (likely(rtt_us == ca->rtt_us))
+		near = ca->rtt_us >> 6;
+	} else {
+		rtt_us = tcp_min_rtt(tp);
+	}
+	if (likely(max(rtt_us, ca->rtt_us) - min(rtt_us, ca->rtt_us) <= near))
 		return false;
 	ca->rtt_us = rtt_us;
 	ca->c_rtt = cwhstcp_c_rtt(rtt_us, ca->c);
 	ca->eta = cwhstcp_eta(ca->c_rtt, ca->squared);
 	ca->blocks = cwhstcp_blocks(rtt_us, ca->c);
 	return true;
-}
-
-/* Packets that both windows and the data at hand let leave now; at least 1. */
-static u32 cwhstcp_ready(const struct tcp_sock *tp)
-{
-	u32 w = tcp_snd_cwnd(tp), out = tcp_packets_in_flight(tp);
-	u32 end = tp->write_seq, data = 0;
-
-	if (before(tcp_wnd_end(tp), end))
-		end = tcp_wnd_end(tp);
-	if (after(end, tp->snd_nxt))
-		data = (end - tp->snd_nxt) / max(tp->mss_cache, 1U);
-	return max(min(w > out ? w - out : 0, data), 1U);
-}
-
-/* Is there data for the whole window, that the receiver would take? */
-static bool cwhstcp_fills_window(const struct tcp_sock *tp)
-{
-	u64 window = (u64)tcp_snd_cwnd(tp) * tp->mss_cache;
-	u64 data = (u64)tcp_packets_in_flight(tp) * tp->mss_cache;
-
-	return data + (tp->write_seq - tp->snd_nxt) >= window &&
-	       window <= tp->snd_wnd;
-}
-
-/*
- * "On sending data": a block at once, then none for RTT / k.  At block_full a whole
- * block may leave at once; before that, proportionally less.  Each packet sent puts
- * block_full off by gap / block.  Packets that are ready wait until all of them may
- * leave.  Returns packets that may leave in one burst.
- */
-static u32 cwhstcp_next(struct sock *sk, u32 block, u64 gap)
-{
-	struct cwhstcp *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u64 now = tp->tcp_clock_cache, full, edt;
-	u32 ready, sent;
-
-	if (!ca->block_full)
-		ca->block_segs = tp->data_segs_out;
-	/* The kernel sends at the time of the last call, which is in there. */
-	sent = tp->data_segs_out - ca->block_segs;
-	full = ca->block_full + div_u64(min(sent, 2 * block) * gap, block);
-	full = clamp(full, now, now + gap);
-	ready = min(cwhstcp_ready(tp), block);
-	edt = full + div_u64(ready * gap, block);
-	edt = edt > gap ? edt - gap : 0;
-	ca->block_full = full;
-	ca->block_segs = tp->data_segs_out;
-
-	/* Held back by its share of a window that it would fill, it is limited by it. */
-	if (edt > now && tcp_send_head(sk) && cwhstcp_fills_window(tp))
-		tp->is_cwnd_limited = 1;
-	if (lf_pace_in_tcp(sk))
-		ca->fq = 1;
-	lf_depart_at(sk, edt);
-	return ready;
 }
 
 /* --- hooks -------------------------------------------------------------- */
@@ -349,23 +299,24 @@ static void cwhstcp_init(struct sock *sk)
 	cwhstcp_enter(ca, w);
 	if (ca->pacing != CWHSTCP_OFF)
 		lf_need_pacing(sk);
-	if (ca->pacing == CWHSTCP_SMOOTH)
-		sk_pacing_shift_update(sk, cwhstcp_smooth_shift);
+	/* A driver may have set its own, and may at any time: Wi-Fi does. */
+	if (ca->pacing == CWHSTCP_SMOOTH &&
+	    READ_ONCE(sk->sk_pacing_shift) == LF_PACING_SHIFT)
+		WRITE_ONCE(sk->sk_pacing_shift, cwhstcp_smooth_shift);
 	cwhstcp_trace(sk, CWHSTCP_INIT, w);
 }
 
 /*
- * Give the socket back as it was: the next algorithm must not send single packets, nor fq
- * leave pacing to TCP, because this one did.  May come without ->init before, and twice.
+ * Give the socket back as it was: the next algorithm must not send single packets because
+ * this one did.  May come without ->init before, and twice.
  */
 static void cwhstcp_release(struct sock *sk)
 {
 	struct cwhstcp *ca = inet_csk_ca(sk);
 
-	if (ca->c && ca->pacing == CWHSTCP_SMOOTH)
-		sk_pacing_shift_update(sk, LF_PACING_SHIFT);
-	if (ca->c && ca->fq)
-		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_FQ);
+	if (ca->c && ca->pacing == CWHSTCP_SMOOTH &&
+	    READ_ONCE(sk->sk_pacing_shift) == cwhstcp_smooth_shift)
+		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
 	ca->c = 0;
 }
 
@@ -426,40 +377,35 @@ static u32 cwhstcp_undo_cwnd(struct sock *sk)
 	return w;
 }
 
-/* The kernel is about to send: how, see include/longfat/pacing.h. */
+/*
+ * How much may leave at once?  The answer is a block.  The kernel then waits for as long
+ * as what it has sent takes at the pacing rate: that of a block in RTT / k.  Where there
+ * are no blocks it paces by itself.
+ */
 static u32 cwhstcp_min_tso_segs(struct sock *sk)
 {
 	u32 segs = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
-	struct cwhstcp *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 w = tcp_snd_cwnd(tp), k, block;
+	const struct cwhstcp *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 w = tcp_snd_cwnd(tp), block;
 	u64 rate;
 
 	if (!ca->c || ca->pacing == CWHSTCP_OFF)
 		return segs;
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
+	if (ca->pacing == CWHSTCP_SMOOTH)
+		return 1;
+	if (ca->blocks == 1 ||
+	    (u64)w * tp->mss_cache > (u64)ca->blocks * lf_largest_burst(sk) ||
+	    inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR ||
 	    tcp_in_slow_start(tp) || !tp->srtt_us)
-		goto by_kernel;
-	k = min(ca->blocks, max(w, 1U));
-	block = cwhstcp_block(w, k);
-	if (ca->pacing == CWHSTCP_SMOOTH || block > lf_largest_burst(sk)) {
-		ca->block_full = 0;
-		rate = lf_window_rate(w, tp->mss_cache, tp->srtt_us);
-		lf_set_pacing_rate(sk, rate + (rate >> CWHSTCP_HEAD_ROOM_SHIFT));
-		return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
-	}
-	rate = lf_window_rate(k * block, tp->mss_cache, tp->srtt_us);
-	if (k == 1 || rate > READ_ONCE(sk->sk_max_pacing_rate))
-		goto by_kernel;
+		return segs;
+	block = cwhstcp_block(w, ca->blocks);
+	rate = lf_window_rate(ca->blocks * block, tp->mss_cache, tp->srtt_us);
+	rate += rate >> CWHSTCP_HEAD_ROOM_SHIFT;
+	if (rate > READ_ONCE(sk->sk_max_pacing_rate))
+		return segs;
 	lf_set_pacing_rate(sk, rate);
-	return cwhstcp_next(sk, block, cwhstcp_gap(tp->srtt_us, k));
-
-by_kernel:
-	/* A loss ends the wait for the next block. */
-	if (ca->block_full > tp->tcp_clock_cache)
-		lf_depart_at(sk, tp->tcp_clock_cache);
-	ca->block_full = 0;
-	return ca->pacing == CWHSTCP_SMOOTH ? 1 : segs;
+	return block;
 }
 
 LF_DEFINE_TSO_SEGS(cwhstcp)
@@ -496,4 +442,4 @@ module_exit(cwhstcp_unregister);
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");
 MODULE_VERSION(LF_VERSION);
-MODULE_DESCRIPTION("CW-HSTCP: HighSpeed TCP with equal windows for unequal RTTs");
+MODULE_DESCRIPTION("CW-HSTCP: HighSpeed TCP with equal shares for unequal RTTs");

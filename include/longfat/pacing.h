@@ -25,24 +25,6 @@ static inline void lf_need_pacing(struct sock *sk)
 	cmpxchg(&sk->sk_pacing_status, SK_PACING_NONE, SK_PACING_NEEDED);
 }
 
-/*
- * Let packets wait in TCP even if fq is the qdisc.  A burst that waits in TCP can still
- * grow, or be put off; fq takes packets as it gets them.  fq claims pacing back when it
- * makes a flow for the connection, which may happen again after a pause.  Since 6.7 it
- * also does so with each packet that it lets pass at once.  So call this before each
- * transmission.
- *
- * Return: whether it was fq's.
- */
-static inline bool lf_pace_in_tcp(struct sock *sk)
-{
-	u32 was = READ_ONCE(sk->sk_pacing_status);
-
-	if (was != SK_PACING_NEEDED)
-		WRITE_ONCE(sk->sk_pacing_status, SK_PACING_NEEDED);
-	return was == SK_PACING_FQ;
-}
-
 /**
  * lf_window_rate - the rate that sends one window in one round trip
  * @window:  packets
@@ -68,32 +50,15 @@ static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 }
 
 /*
- * The largest burst that the kernel sends as one, packets.  sk_gso_max_size of
+ * The largest burst that the kernel sends as one, bytes of payload.  sk_gso_max_size of
  * older kernels includes the room for headers, that of newer ones does not; here
  * the room is subtracted in any case.
  */
 static inline u32 lf_largest_burst(const struct sock *sk)
 {
 	u32 size = READ_ONCE(sk->sk_gso_max_size);
-	u32 mss = max(tcp_sk(sk)->mss_cache, 1U);
 
-	if (size <= MAX_TCP_HEADER)
-		return 1;
-	return clamp_t(u32, (size - 1 - MAX_TCP_HEADER) / mss, 1,
-		       READ_ONCE(sk->sk_gso_max_segs));
-}
-
-/*
- * Let the next packet leave at @edt_ns of TCP's clock, or now if that has
- * passed.  Packets that fq still holds leave first.
- */
-static inline void lf_depart_at(struct sock *sk, u64 edt_ns)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	if (sk_wmem_alloc_get(sk))
-		edt_ns = max(edt_ns, tp->tcp_wstamp_ns);
-	tp->tcp_wstamp_ns = edt_ns;
+	return size > MAX_TCP_HEADER ? size - 1 - MAX_TCP_HEADER : 0;
 }
 
 #endif /* LONGFAT_PACING_H */

@@ -218,17 +218,19 @@ static void call_tx_start(struct sender *s)
 
 static void call_min_tso_segs(struct sender *s)
 {
-	u64 edt = s->tp.tcp_wstamp_ns, gap = s->tp.srtt_us * (1000ULL / 8);
+	const struct tcp_sock *tp = &s->tp;
 	struct before was = look(s);
+	u64 edt = tp->tcp_wstamp_ns;
+	bool limited = tp->is_cwnd_limited;
 
 	if (!ops_of(s)->min_tso_segs)
 		return;
 	ops_of(s)->min_tso_segs(sock_of(s));
 	check(s, &was, "min_tso_segs");
-	require(s->tp.tcp_wstamp_ns <= max(edt, s->tp.tcp_clock_cache + gap),
-		"%llu ns late, the RTT is %llu",
-		(unsigned long long)(s->tp.tcp_wstamp_ns - s->tp.tcp_clock_cache),
-		(unsigned long long)gap);
+	/* When it leaves, and what limits, is TCP's. */
+	require(tp->tcp_wstamp_ns == edt, "%llu, was %llu",
+		(unsigned long long)tp->tcp_wstamp_ns, (unsigned long long)edt);
+	require(tp->is_cwnd_limited == limited, "was %u", limited);
 }
 
 static void call_pkts_acked(struct sender *s, u32 acked, s32 rtt_us)

@@ -13,7 +13,8 @@ ALGORITHMS = sorted(module.removeprefix("tcp_") for module in modules.sources())
 # Each as it is by default, CW-HSTCP also where windows really leave in blocks: k = 5 or 7, and
 # composite also with as few and as many streams as there can be.
 CASES = [pytest.param(cc, "", id=cc) for cc in ALGORITHMS]
-CASES.append(pytest.param("cwhstcp", "[module.cwhstcp]\nc = 100\n", id="cwhstcp in blocks"))
+BLOCKS = "[module.cwhstcp]\nc = 100\nrtt_exponent = 1\n"
+CASES.append(pytest.param("cwhstcp", BLOCKS, id="cwhstcp in blocks"))
 CASES.append(pytest.param("composite", "[module.composite]\nstreams = 1\n", id="one stream"))
 CASES.append(pytest.param("composite-64", "", id="composite-64"))
 

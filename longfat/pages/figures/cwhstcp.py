@@ -355,6 +355,33 @@ def exponent(runs: Runs) -> Shown:
     return shown
 
 
+def fair(runs: Runs) -> Shown:
+    """Equal shares by default, whatever the buffer, the RTTs, and what is beside."""
+    return _fair([*runs("cwhstcp-fair"), *runs("cwhstcp-fair-alone")])
+
+
+def fair_fast(runs: Runs) -> Shown:
+    """The same on fast links."""
+    return _fair([*runs("cwhstcp-fair-1g"), *runs("cwhstcp-fair-10g")])
+
+
+def _fair(found: list[Json]) -> Shown:
+    shown = Shown()
+
+    def cell(run: Json) -> str:
+        rtts = ", ".join(f"{flow['base_rtt_ms']:g}" for flow in fast_flows(run))
+        beside = "beside Reno" if "background" in run["observed"] else "alone"
+        return f"{rate(run)}, {rtts} ms, {run['scenario']['link']['buffer'][0]:g} BDP, {beside}"
+
+    for where, of in group(found, cell).items():
+        shown.values[f"{where}: Jain"] = _jain(of)
+        if where.endswith("Reno"):
+            shown.values[f"{where}: left to Reno"] = over(
+                of, lambda run: 100 * run["observed"]["background"]["share"], unit="%", digits=1
+            )
+    return shown
+
+
 def _pacing(run: Json) -> str:
     """Who paces: the module, the kernel, or none."""
     chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])

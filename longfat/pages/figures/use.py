@@ -80,13 +80,8 @@ def many_reno(runs: Runs) -> Iterator[Number]:
 
 
 def _three(runs: Runs) -> Iterator[Json]:
-    """Runs of three flows of 80, 140 and 200 ms."""
-    ours = (
-        run
-        for run in runs("cwhstcp-buffer")
-        if run["scenario"]["link"]["buffer"][1] == "p"
-        and run["scenario"]["module"]["cwhstcp"]["rtt"] == "min"
-    )
+    """Runs of three flows of 80, 140 and 200 ms; ours as it is by default."""
+    ours = (run for run in runs("cwhstcp-exponent") if case(run) == "throughput-80")
     # `hstcp` is ghstcp held in that mode.
     others = (run for run in runs("cwhstcp-fig7") if case(run) != "hstcp")
     yield from [*ours, *others, *runs("cwhstcp-fig7-peers")]

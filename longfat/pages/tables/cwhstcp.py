@@ -171,6 +171,48 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
+def fair() -> str:
+    """Equal shares by default."""
+    return _fair("cwhstcp-fair", "cwhstcp-fair-alone")
+
+
+def fair_fast() -> str:
+    """The same on fast links."""
+    return _fair("cwhstcp-fair-1g", "cwhstcp-fair-10g")
+
+
+def _fair(*files: str) -> str:
+    """Rate, what is beside, buffer, RTTs, and what came of it."""
+    rows = []
+    for file in files:
+
+        def label(run: Json) -> tuple[str, float]:
+            return run["scenario"]["case_name"], run["scenario"]["link"]["buffer"][0]
+
+        for (_, amount), runs in sorted(grouped(file, label).items()):
+            observed = [run["observed"] for run in runs]
+            beside = "background" in observed[0]
+            base, loaded, _, _ = _flows(runs)
+            shares = [100 * mean(of) for of in zip(*(o["shares"] for o in observed), strict=True)]
+            rows.append(
+                [
+                    f"{runs[0]['scenario']['link']['rate'] / 1e6:g}",
+                    "Reno" if beside else "nothing",
+                    f"{amount:g} BDP",
+                    base,
+                    loaded,
+                    " / ".join(f"{share:.1f}" for share in shares),
+                    f"{mean(one['jain'] for one in observed):.3f}",
+                    f"{100 * mean(o['background']['share'] for o in observed):.1f}"
+                    if beside
+                    else "-",
+                    f"{100 * mean(run['summary']['utilisation'] for run in runs):.1f}",
+                ]
+            )
+    headings = ["Mbit/s", "beside", "buffer", *HEADINGS[:3], "Jain", "left to Reno, %", "total, %"]
+    return markdown(headings, rows)
+
+
 def pacing(run: Json) -> str:
     """Who paces: the module, the kernel, or none."""
     chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
@@ -227,6 +269,8 @@ PARTS = {
         "fig7": fig7,
         "buffer": buffer,
         "exponent": exponent,
+        "fair": fair,
+        "fair-fast": fair_fast,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
