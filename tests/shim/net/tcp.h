@@ -33,11 +33,12 @@ struct net {
 		u8 sysctl_tcp_slow_start_after_idle;
 		u8 sysctl_tcp_min_tso_segs;
 		u8 sysctl_tcp_tso_rtt_log;
+		int sysctl_tcp_pacing_ss_ratio;
 	} ipv4;
 };
 
 /* For those who are in no other; as the kernel begins with. */
-static struct net init_net = { .ipv4 = { 1, 2, 9 } };
+static struct net init_net = { .ipv4 = { 1, 2, 9, 200 } };
 
 typedef struct {
 	int refs;
