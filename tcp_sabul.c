@@ -27,6 +27,15 @@
  * interval, which takes more from a fast flow than from a slow one.  So rates
  * become equal.
  *
+ * By default this module has another law, made of these equations: an overflow is
+ * answered once, with a limited step, and growth back to it is slow (differences 2
+ * to 4).  The paper's law answers the losses of one overflow in each T in which they
+ * arrive.  On 1 Gbit/s x 200 ms that leaves 27 % of the link.  With
+ *
+ *	cap=N once=N probe=0
+ *
+ * the law is the paper's.
+ *
  * The kernel paces, with fq or without it: delta becomes sk_pacing_rate.  The
  * congestion window is only a ceiling: twice the rate times the smoothed RTT, plus
  * some packets.
@@ -63,7 +72,8 @@
  *     once=N: as in the paper.
  *     c takes less from a slow flow than ten T of growth give, so loss would go on: at
  *     5 Mbit/s, of every fifth packet.  So an answer less than twenty T after the last
- *     doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.
+ *     doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.  (A fixed
+ *     share in its place leaves one of two flows next to nothing: sabul-slow.toml.)
  *  4. A sender learns of an overflow one round trip and a queue late.  At 150 ms, with
  *     growth of 1 % in 20 ms, the rate would be 7 % too high by then, and at a full
  *     queue all of that is lost.  So the law's growth ends halfway back to the rate at
@@ -71,30 +81,33 @@
  *     half a packet more in each T if that is more (but at most 1/512 of the rate in
  *     the first second).  It doubles after each four seconds, up to the law's.  Half a
  *     packet is much for a slow flow and little for a fast one, so a late flow catches
- *     up.  Selected by a connection that has lost packets, it assumes that they were
- *     lost at the present rate, and that the answers before were too weak.  probe=0:
- *     as in the paper.
+ *     up (sabul-offsets.toml).  Selected by a connection that has lost packets, it
+ *     assumes that they were lost at the present rate, and that the answers before were
+ *     too weak.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.
  *  6. The rate does not grow in an interval in which it was not used, because the
- *     application, the receiver or a window limited the sender.  After each
- *     retransmission timeout of that it falls halfway to what was used in the last
- *     interval, but not below ten packets per RTT: an old rate says little of the
- *     path.  An unused window of slow start falls in the same way.  With
- *     net.ipv4.tcp_slow_start_after_idle=0 neither falls, and there is no restart
- *     after a pause.
+ *     application, the receiver or a window limited the sender.  Once for each
+ *     retransmission timeout of that it falls halfway to the window that was used, as
+ *     slow start's window does (include/longfat/idle.h): an old rate says little of the
+ *     path.  With net.ipv4.tcp_slow_start_after_idle=0 neither falls, and there is no
+ *     restart after a pause.
  *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
  *     without loss the growth of each T is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
- *     above alpha, once for each round trip and once in recovery.  The rate does not
- *     grow in an interval with more of them.  A timeout answers marks before it, too.
+ *     above alpha, once for each round trip and once in recovery.  A timeout answers
+ *     marks before it, too.
  * 10. After a spurious loss event the interval of before it is restored.
  * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
  *     room and another never does.  So the interval after a burst is between 15/16 and
  *     17/16 of delta, by a hash, and delta on average.  The kernel chooses the size of
  *     a burst; its lower bound is one packet as often as two.  If an RTT is less than
- *     8 ms, a burst is an eighth of the RTT instead of 1 ms; but with the kernel's
- *     tcp_tso_rtt_log of 9 up to 64 KB are added to that below 4 ms.
+ *     8 ms, a burst is an eighth of the RTT instead of 1 ms, unless a driver has chosen
+ *     (sk_pacing_shift); but with the kernel's tcp_tso_rtt_log of 9 up to 64 KB are
+ *     added to that below 4 ms.
+ * 12. tcp_pacing_ss_ratio holds in slow start, as for the kernel's own.  Afterwards
+ *     tcp_pacing_ca_ratio does not: it makes a rate of a window, and here the rate is
+ *     what the law controls.
  *
  * Notes.  A connection reads the parameters when it starts (or selects sabul) and
  * keeps them.  There is no timer: an interval ends with the first acknowledgment
@@ -184,12 +197,9 @@ static const u32 sabul_catch_up = 8;
 /* An overflow is answered again after so many intervals at the earliest. */
 static const u32 sabul_rest = 10;
 
-/* An answer that follows within so many is stronger, by 2^12 at most. */
+/* An answer within so many is twice as strong as the last, by 2^12 at most. */
 static const u32 sabul_soon = 20;
 static const u32 sabul_strongest = 12;
-
-/* ... and up to this part of delta, as c's largest by itself. */
-static const u32 sabul_strong_part = 6;
 
 /* Growth beyond the last overflow is at most 2^-9 for so long. */
 static const u32 sabul_gentle_ms = MSEC_PER_SEC;
@@ -211,9 +221,7 @@ struct sabul {
 	u64	delta;		/* ns << SABUL_SHIFT; in SABUL_BY_RATE */
 	u64	known;		/* delta up to which growth is the law's, or 0 */
 	u64	prior_delta;	/* when this loss event began */
-	u64	prior_known;
 	u32	begin_us;	/* of the interval, low bits of tp->tcp_mstamp */
-	u32	count_us;	/* when counting began: the acknowledgment after it */
 	u32	sent;		/* tp->data_segs_out, tp->lost then */
 	u32	lost;
 	u32	fresh;		/* tp->lost, what is above is not answered yet */
@@ -225,25 +233,23 @@ struct sabul {
 	u32	mark;		/* delivered when the last decrease took effect */
 	u32	mark_us;	/*   and the time, as begin_us: 71 minutes */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
-	u16	unused_ms;	/* the rate was not used for so long */
+	u32	alpha;		/* parameters of this connection; << SABUL_RATIO_SHIFT */
 	u16	probed_ms;	/* intervals of growth beyond @known, added up */
-	u16	prior_probed_ms;	/* when this loss event began */
 	u16	mss;		/* bytes; what delta counts */
 	u16	t_ms;		/* parameters of this connection */
-	u16	alpha, k1, k2, c, b, d;
+	u16	k1, k2, c, b, d;
 	u8	v;
 	u8	mode : 2;
 	u8	prior_mode : 2;	/* when this loss event began */
 	u8	decreased : 1;	/* since then */
 	u8	congested : 1;	/* a mark, or our own queue, in this interval */
-	u8	marking : 1;	/* a mark that is answered already, in it */
 	u8	fast : 1;	/* (4), in this interval */
 	u8	waiting : 1;	/* for a packet that was sent after @mark */
 	u8	probe : 3;	/* parameters again */
 	u8	cap : 1;
 	u8	once : 1;
 	u8	strength : 4;	/* (1) adds 2^this times c */
-	u8	prior_strength : 4;
+	u8	shift;		/* sk_pacing_shift as we set it, or 0 */
 };
 
 /* --- the law ------------------------------------------------------------- */
@@ -263,11 +269,6 @@ static u64 sabul_ratio(u32 lost, u32 sent)
 	return div_u64((u64)lost << SABUL_RATIO_SHIFT, sent);
 }
 
-static u64 sabul_alpha(const struct sabul *ca)
-{
-	return div_u64((u64)ca->alpha << SABUL_RATIO_SHIFT, 1000000);
-}
-
 /*
  * @delta k @off, with k in 1/1000 and @off a difference of ratios; at most delta,
  * where all is lost and k1 is at its largest.  No overflow: off is at most 2^36, k below
@@ -275,10 +276,9 @@ static u64 sabul_alpha(const struct sabul *ca)
  */
 static u64 sabul_share(u64 delta, u32 k, u64 off)
 {
-	u32 bits = SABUL_RATIO_SHIFT - 32;
 	u64 share = div_u64(off * k + 500, 1000);
 
-	share = (share + BIT_ULL(bits - 1)) >> bits;
+	share = (share + BIT(SABUL_RATIO_SHIFT - 33)) >> (SABUL_RATIO_SHIFT - 32);
 	return mul_u64_u32_shr(delta, min_t(u64, share, U32_MAX), 32);
 }
 
@@ -294,32 +294,19 @@ static u64 sabul_step(const struct sabul *ca, u32 ns)
 	return (u64)ns << SABUL_SHIFT;
 }
 
-/* c, and more of it where that was not enough.  No overflow: 2^44 2^12. */
-static u64 sabul_strong_step(const struct sabul *ca)
-{
-	u64 step = sabul_step(ca, ca->c);
-
-	return max(step, min(step << ca->strength,
-			     div_u64(ca->delta, sabul_strong_part)));
-}
-
 /* (1) and (3): @rho is alpha or more. */
 static void sabul_decrease(struct sabul *ca, u64 rho)
 {
-	u64 off = rho - min(rho, sabul_alpha(ca)), before = ca->delta;
+	u64 off = rho - min_t(u64, rho, ca->alpha), before = ca->delta;
+	u64 step = sabul_step(ca, off ? ca->c : ca->d);
 
+	/* Up to the part of delta that is c's largest by itself. */
+	if (off)
+		step = max(step, min(step << ca->strength, div_u64(before, 6)));
 	/* No overflow: less than 2^62, as much by k1, and a sixth. */
-	ca->delta = sabul_clamp(before + sabul_share(before, ca->k1, off) +
-				(off ? sabul_strong_step(ca) :
-				       sabul_step(ca, ca->d)));
+	ca->delta = sabul_clamp(before + sabul_share(before, ca->k1, off) + step);
 	ca->known = before + (ca->delta - before) / 2;
 	ca->probed_ms = 0;
-}
-
-/* (4) */
-static void sabul_react(struct sabul *ca)
-{
-	ca->delta = sabul_clamp(ca->delta + sabul_step(ca, ca->b));
 }
 
 /* The part of delta, of @law, by which it is less where packets may be lost. */
@@ -343,10 +330,8 @@ static u64 sabul_probing(const struct sabul *ca, u64 law)
 /* (2), @n times: @rho is less than alpha. */
 static void sabul_increase(struct sabul *ca, u64 rho, u32 n)
 {
-	u64 off = sabul_alpha(ca) - rho;
-
 	while (n--) {
-		u64 less = sabul_share(ca->delta, ca->k2, off);
+		u64 less = sabul_share(ca->delta, ca->k2, ca->alpha - rho);
 
 		if (ca->probe && ca->delta <= ca->known) {
 			less = sabul_probing(ca, less);
@@ -369,17 +354,18 @@ static u64 sabul_bytes(const struct sabul *ca, u64 delta)
 static u64 sabul_interval(u32 us, u32 n)
 {
 	/* No overflow, and 4.3 s are the longest interval. */
-	us = min_t(u32, us, 8500000);
-	return sabul_clamp(div_u64((u64)us * NSEC_PER_USEC << SABUL_SHIFT,
-				   max(n, 1U)));
+	return sabul_clamp(div_u64((u64)min_t(u32, us, 8500000) * NSEC_PER_USEC <<
+				   SABUL_SHIFT, max(n, 1U)));
 }
 
-/* Packets in one smoothed RTT at this rate, at least 1. */
+/* The window; in rate mode the packets in one smoothed RTT at this rate, at least 1. */
 static u32 sabul_window(const struct sock *sk)
 {
 	const struct sabul *ca = inet_csk_ca(sk);
 	u64 ns = (u64)tcp_sk(sk)->srtt_us * (NSEC_PER_USEC / 8);
 
+	if (ca->mode != SABUL_BY_RATE)
+		return tcp_snd_cwnd(tcp_sk(sk));
 	return clamp_t(u64, div64_u64(ns << 16, ca->delta >> (SABUL_SHIFT - 16)),
 		       1, BIT(29));
 }
@@ -391,32 +377,37 @@ static void sabul_set_window(struct sock *sk, u32 cwnd)
 	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
 }
 
-/* No slower than two packets per RTT, as a Reno sender after a loss. */
-static u64 sabul_slowest(u32 srtt_us)
-{
-	u64 ns = (u64)srtt_us * (NSEC_PER_USEC / 8) / 2;
-
-	return ns >= SABUL_MAX >> SABUL_SHIFT ? SABUL_MAX :
-		sabul_clamp(ns << SABUL_SHIFT);
-}
-
 /*
  * A burst is an eighth of a round trip, at most 1 ms.  The kernel's 1 ms also bounds how
- * much may wait in the device, so it stays on paths that are long enough.
+ * much may wait in the device, so it stays on paths that are long enough.  So does what a
+ * driver has set.
  */
-static u8 sabul_shift(u32 min_rtt_us)
+static void sabul_bursts(struct sock *sk)
 {
-	u32 shift = LF_PACING_SHIFT;
+	u32 rtt = clamp_t(u32, tcp_min_rtt(tcp_sk(sk)), 1, USEC_PER_SEC);
+	struct sabul *ca = inet_csk_ca(sk);
+	u8 was = READ_ONCE(sk->sk_pacing_shift);
 
-	while (shift < 20 && USEC_PER_SEC >> shift > min_rtt_us / 8)
-		shift++;
-	return shift;
+	if (was != LF_PACING_SHIFT && was != ca->shift)
+		return;
+	ca->shift = clamp(ilog2(8 * USEC_PER_SEC / rtt) + 1, LF_PACING_SHIFT, 20);
+	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
 }
 
 /* The largest value would be no pacing. */
 static void sabul_pace(struct sock *sk, u64 rate)
 {
 	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
+}
+
+/* As the kernel's own in slow start; its ratio of 0 is no pacing. */
+static u64 sabul_start_rate(const struct sock *sk, u32 window)
+{
+	u32 percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u64 rate = lf_window_rate(window, tp->mss_cache, tp->srtt_us);
+
+	return percent ? div_u64(min(rate, BIT_ULL(40)) * percent, 100) : U64_MAX;
 }
 
 /* Pacing rate and window, as the mode has it. */
@@ -429,16 +420,15 @@ static void sabul_apply(struct sock *sk)
 	if (!tp->srtt_us)
 		return;
 	if (ca->mode == SABUL_BY_RATE) {
-		ca->delta = min(ca->delta, sabul_slowest(tp->srtt_us));
+		/* No slower than two packets per RTT, as Reno after a loss. */
+		ca->delta = min(ca->delta, sabul_interval(tp->srtt_us >> 3, 2));
 		rate = sabul_bytes(ca, ca->delta);
 		sabul_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
 	} else {
-		/* As the kernel's own in slow start. */
-		rate = 2 * lf_window_rate(max(tcp_snd_cwnd(tp),
-					      tcp_packets_in_flight(tp)),
-					  tp->mss_cache, tp->srtt_us);
+		rate = sabul_start_rate(sk, max(tcp_snd_cwnd(tp),
+						tcp_packets_in_flight(tp)));
 	}
-	WRITE_ONCE(sk->sk_pacing_shift, sabul_shift(tcp_min_rtt(tp)));
+	sabul_bursts(sk);
 	sabul_pace(sk, rate);
 }
 
@@ -446,29 +436,26 @@ static void sabul_trace(const struct sock *sk, enum sabul_reason why)
 {
 	const struct sabul *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	bool by_rate = ca->mode == SABUL_BY_RATE;
 
 	trace_sabul(sk, why, tcp_snd_cwnd(tp),
-		    by_rate ? ca->delta >> (SABUL_SHIFT - 10) : 0,
+		    ca->mode == SABUL_BY_RATE ? ca->delta >> (SABUL_SHIFT - 10) : 0,
 		    tp->lost - ca->lost, tp->data_segs_out - ca->sent,
 		    READ_ONCE(sk->sk_pacing_rate));
 }
 
 /* --- intervals ----------------------------------------------------------- */
 
-/* An interval begins at @us. */
-static void sabul_begin(struct sock *sk, u32 us)
+/* An interval begins. */
+static void sabul_begin(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
 
-	ca->begin_us = us;
-	ca->count_us = (u32)tp->tcp_mstamp;
+	ca->begin_us = (u32)tp->tcp_mstamp;
 	ca->sent = tp->data_segs_out;
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
 	ca->congested = 0;
-	ca->marking = 0;
 	ca->fast = 0;
 }
 
@@ -480,145 +467,61 @@ static void sabul_answered(struct sock *sk)
 	ca->mark = tcp_sk(sk)->delivered;
 	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp;
 	ca->waiting = ca->once;
+	ca->decreased = 1;
 }
 
-static u32 sabul_soon_us(const struct sabul *ca)
+/* The window, or the rate, is not what limits the sender: as include/longfat/idle.h. */
+static void sabul_unused(struct sock *sk)
 {
-	return sabul_soon * ca->t_ms * USEC_PER_MSEC;
-}
-
-/* The last answer was not enough if another one follows it soon. */
-static void sabul_judge(struct sock *sk)
-{
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	u32 us = (u32)tcp_sk(sk)->tcp_mstamp - ca->mark_us;
+	u32 w;
 
-	if (!ca->once)
-		return;
-	if (us < sabul_soon_us(ca))
-		ca->strength = min_t(u32, ca->strength + 1, sabul_strongest);
-	else if (ca->strength)
-		ca->strength--;
-}
-
-/* Was the rate used: did @us bring three quarters of its packets, or nearly? */
-static bool sabul_used(const struct sabul *ca, u32 sent, u32 us)
-{
-	u64 ns = mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT);
-
-	return sent && ns >= (u64)us * (NSEC_PER_USEC * 3 / 4);
-}
-
-/*
- * The rate was not used for @ms more; @sent packets left in the last @us.  Once for each
- * timeout the rate falls halfway to that.
- */
-static void sabul_decay(struct sock *sk, u32 ms, u32 sent, u32 us)
-{
-	u32 rto = clamp_t(u32, jiffies_to_msecs(inet_csk(sk)->icsk_rto), 1, U16_MAX);
-	const struct tcp_sock *tp = tcp_sk(sk);
-	struct sabul *ca = inet_csk_ca(sk);
-	u64 slowest = sabul_interval(tp->srtt_us >> 3,
-				     lf_initial_window(sk));
-	u32 used, n;
-
-	ca->unused_ms = min_t(u32, ca->unused_ms + ms, U16_MAX);
-	if (!READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_slow_start_after_idle))
-		return;
-	n = min_t(u32, ca->unused_ms / rto, 31);
-	ca->unused_ms %= rto;
-	/* In 1/1024; no overflow: 2^32 2^21 2^10. */
-	used = min(div64_u64((ca->delta >> SABUL_SHIFT) *
-			     min_t(u32, sent, BIT(21)) << 10,
-			     (u64)us * NSEC_PER_USEC), 1024ULL);
-	while (n-- && ca->delta < slowest) {
-		/* The mean of two rates: delta 2 / (1 + used). */
-		ca->delta += mul_u64_u32_div(ca->delta, 1024 - used, 1024 + used);
-		ca->delta = min(ca->delta, slowest);
-		used = 2048 * used / (1024 + used);
+	sabul_set_window(sk, sabul_window(sk));
+	w = lf_unused_window(sk);
+	if (w && ca->mode == SABUL_BY_RATE) {
+		ca->delta = max(ca->delta, sabul_interval(tp->srtt_us >> 3, w));
+	} else if (w) {
+		tp->snd_ssthresh = tcp_current_ssthresh(sk);
+		sabul_set_window(sk, w);
 	}
 }
 
-/* @n intervals are over. */
-static void sabul_update(struct sock *sk, u32 n)
+/* The interval is over. */
+static void sabul_update(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 sent = tp->data_segs_out - ca->sent;
-	u32 us = max((u32)tp->tcp_mstamp - ca->count_us, 1U);
+	u32 us = (u32)tp->tcp_mstamp - ca->begin_us, t = ca->t_ms * USEC_PER_MSEC;
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
-	u64 alpha = sabul_alpha(ca);
-	enum sabul_reason why;
+	enum sabul_reason why = SABUL_HOLD;
 
-	if (sabul_used(ca, sent, us))
-		ca->unused_ms = 0;
 	if (ca->congested)
-		fresh = max(fresh, alpha + 1);
-	if (fresh >= alpha) {
-		why = fresh > alpha ? SABUL_DECREASE : SABUL_EQUAL;
-		sabul_judge(sk);
+		fresh = max(fresh, ca->alpha + 1ULL);
+	if (fresh >= ca->alpha) {
+		why = fresh > ca->alpha ? SABUL_DECREASE : SABUL_EQUAL;
+		/* The last answer was not enough if another one follows it soon. */
+		if ((u32)tp->tcp_mstamp - ca->mark_us >= sabul_soon * ca->t_ms * USEC_PER_MSEC)
+			ca->strength -= !!ca->strength;
+		else if (ca->once && ca->strength < sabul_strongest)
+			ca->strength++;
 		sabul_decrease(ca, fresh);
 		sabul_answered(sk);
-		ca->decreased = 1;
-	} else if (ca->fast) {
-		why = SABUL_HOLD;
-		sabul_answered(sk);
-	} else if (rho >= alpha || ca->marking) {
-		why = SABUL_HOLD;
-	} else if (!sabul_used(ca, sent, us)) {
-		why = SABUL_UNUSED;
-		sabul_decay(sk, min(n, 1000U) * ca->t_ms, sent, us);
-	} else {
-		why = SABUL_INCREASE;
-		sabul_increase(ca, rho, min(n, sabul_catch_up));
+	} else if (rho < ca->alpha) {
+		/* Used, if it brought three quarters of its packets, or nearly. */
+		if (sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL) {
+			why = SABUL_INCREASE;
+			sabul_increase(ca, rho, min(us / t + (us % t > t / 2), sabul_catch_up));
+		} else {
+			why = SABUL_UNUSED;
+			sabul_unused(sk);
+		}
 	}
 	sabul_apply(sk);
 	sabul_trace(sk, why);
-}
-
-/* L may be too large to wait for the interval's end. */
-static void sabul_fast(struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	struct sabul *ca = inet_csk_ca(sk);
-	u32 lost = tp->lost - ca->fresh, n = lost / (ca->v + 1);
-
-	if (likely(!n))
-		return;
-	if (ca->once) {
-		if (ca->fast)
-			return;
-		n = 1;
-	} else {
-		ca->fresh = tp->lost - lost % (ca->v + 1);
-	}
-	ca->fast = 1;
-	ca->decreased = 1;
-	/* Each is a decrease; more than so many are no more than SABUL_MAX. */
-	for (n = min(n, 1000U); n; n--)
-		sabul_react(ca);
-	sabul_apply(sk);
-	sabul_trace(sk, SABUL_FAST);
-}
-
-/*
- * Was a packet that is found lost now sent before the last answer?  A loss is found up
- * to the reordering distance late, in packets; on a path that reorders, also some time
- * late (RACK, RFC 8985 section 6.2).
- */
-static bool sabul_answered_before(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct sabul *ca = inet_csk_ca(sk);
-	u32 late = min_t(u32, tp->reordering, sabul_window(sk));
-	u32 rest = sabul_rest * ca->t_ms * USEC_PER_MSEC, srtt = tp->srtt_us >> 3;
-
-	if (tp->reord_seen)
-		rest = max(rest, srtt + min(tcp_min_rtt(tp) / 4 *
-					    tp->rack.reo_wnd_steps, srtt));
-	return before(ca->newest, ca->mark + late) ||
-	       (u32)tp->tcp_mstamp - ca->mark_us < rest;
+	sabul_begin(sk);
 }
 
 /* In rate mode: an acknowledgment came. */
@@ -626,22 +529,22 @@ static void sabul_by_rate(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	u32 now = (u32)tp->tcp_mstamp, us = now - ca->begin_us, n;
-	u32 t_us = ca->t_ms * USEC_PER_MSEC;
 
-	if (ca->waiting) {
-		if (sabul_answered_before(sk))
-			ca->fresh = tp->lost;
+	if (ca->waiting)
+		ca->fresh = tp->lost;
+	/* (4): L is too large to wait for the interval's end.  Once in it, or as the paper. */
+	if (unlikely(tp->lost - ca->fresh > ca->v) && !ca->fast) {
+		if (ca->once)
+			ca->fast = 1;
 		else
-			ca->waiting = 0;
+			ca->fresh = tp->lost;
+		ca->decreased = 1;
+		ca->delta = sabul_clamp(ca->delta + sabul_step(ca, ca->b));
+		sabul_apply(sk);
+		sabul_trace(sk, SABUL_FAST);
 	}
-	if (unlikely(tp->lost != ca->fresh))
-		sabul_fast(sk);
-	if (likely(us < t_us))
-		return;
-	n = us / t_us;
-	sabul_update(sk, n);
-	sabul_begin(sk, n > sabul_catch_up ? now : ca->begin_us + n * t_us);
+	if (unlikely((u32)tp->tcp_mstamp - ca->begin_us >= ca->t_ms * USEC_PER_MSEC))
+		sabul_update(sk);
 }
 
 /* --- modes --------------------------------------------------------------- */
@@ -652,97 +555,55 @@ static void sabul_start(struct sock *sk, enum sabul_reason why)
 
 	ca->mode = SABUL_START;
 	ca->waiting = 0;
-	sabul_begin(sk, (u32)tcp_sk(sk)->tcp_mstamp);
+	sabul_begin(sk);
 	sabul_apply(sk);
 	sabul_trace(sk, why);
 }
 
-/* Slow start is over, by loss or because the window is at ssthresh. */
-static void sabul_leave(struct sock *sk, bool lost)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	struct sabul *ca = inet_csk_ca(sk);
-	u64 delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-
-	/* The window was twice what was delivered, at most. */
-	if (lost && tp->rate_interval_us && tp->rate_delivered)
-		delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
-						    tp->rate_delivered),
-				delta, 2 * delta);
-	ca->delta = delta;
-	ca->unused_ms = 0;
-	ca->mode = SABUL_BY_RATE;
-	sabul_begin(sk, (u32)tp->tcp_mstamp);
-	ca->waiting = 0;
-	if (lost) {
-		sabul_decrease(ca, sabul_alpha(ca) + 1);
-		sabul_answered(sk);
-		ca->decreased = 1;
-		/* A burst of slow start says little of what the path carries. */
-		ca->known = 0;
-	} else if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss) {
-		/* What the timeout answered is still being counted. */
-		sabul_answered(sk);
-	}
-	sabul_apply(sk);
-	sabul_trace(sk, SABUL_RATE);
-}
-
-/* In slow start: the window is not what limits the sender. */
-static void sabul_unused_window(struct sock *sk)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 w = lf_unused_window(sk);
-
-	if (!w)
-		return;
-	tp->snd_ssthresh = tcp_current_ssthresh(sk);
-	sabul_set_window(sk, w);
-}
-
 /* In slow start: an acknowledgment came. */
-static void sabul_slow_start(struct sock *sk, u32 acked, bool lost)
+static void sabul_slow_start(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	bool lost;
 
+	/* Until all of before the timeout is acknowledged, as the core. */
+	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		ca->lost = tp->lost;
+	lost = tp->lost != ca->lost || ca->congested;
 	if (!tp->srtt_us)
 		return;
 	if (!lost && tcp_in_slow_start(tp)) {
 		if (!tcp_is_cwnd_limited(sk))
-			sabul_unused_window(sk);
+			sabul_unused(sk);
 		else if (acked)
 			tcp_slow_start(tp, acked);
 		sabul_apply(sk);
 		return;
 	}
-	sabul_leave(sk, lost);
+	/* It is over, by loss or because the window is at ssthresh. */
+	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+	ca->mode = SABUL_BY_RATE;
+	ca->waiting = 0;
+	if (lost) {
+		/* The window was twice what was delivered, at most. */
+		if (tp->rate_interval_us && tp->rate_delivered)
+			ca->delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
+								tp->rate_delivered),
+					    ca->delta, 2 * ca->delta);
+		sabul_decrease(ca, ca->alpha + 1ULL);
+		/* A burst of slow start says little of what the path carries. */
+		ca->known = 0;
+	}
+	/* What a timeout answered is still being counted. */
+	if (lost || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
+		sabul_answered(sk);
+	sabul_begin(sk);
+	sabul_apply(sk);
+	sabul_trace(sk, SABUL_RATE);
 }
 
 /* --- hooks --------------------------------------------------------------- */
-
-static u16 sabul_mss(const struct tcp_sock *tp)
-{
-	return clamp_t(u32, tp->mss_cache, 1, U16_MAX);
-}
-
-/*
- * Selected when slow start is over.  The window that there is may be only a ceiling, as
- * BBR's is.  So the rate is what was delivered in the last round trip.
- */
-static void sabul_take_over(struct sock *sk)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
-	u64 packets;
-
-	if (tcp_in_slow_start(tp) || tp->rate_app_limited ||
-	    !tp->rate_delivered || !tp->rate_interval_us || !tp->srtt_us)
-		return;
-	packets = div_u64((u64)tp->rate_delivered * (tp->srtt_us >> 3),
-			  tp->rate_interval_us);
-	sabul_set_window(sk, clamp_t(u64, packets, cwnd / 2, cwnd));
-	tp->snd_ssthresh = max(min(tp->snd_ssthresh, tcp_snd_cwnd(tp)), 2U);
-}
 
 static void sabul_init(struct sock *sk)
 {
@@ -751,7 +612,7 @@ static void sabul_init(struct sock *sk)
 
 	memset(ca, 0, sizeof(*ca));
 	ca->t_ms = lf_param(t);
-	ca->alpha = lf_param(alpha);
+	ca->alpha = div_u64((u64)lf_param(alpha) << SABUL_RATIO_SHIFT, 1000000);
 	ca->k1 = lf_param(k1);
 	ca->k2 = lf_param(k2);
 	ca->c = lf_param(c);
@@ -761,20 +622,16 @@ static void sabul_init(struct sock *sk)
 	ca->probe = lf_param(probe);
 	ca->cap = lf_param(cap);
 	ca->once = lf_param(once);
-	ca->mss = sabul_mss(tp);
+	ca->mss = clamp_t(u32, tp->mss_cache, 1, U16_MAX);
 	ca->marked = tp->delivered_ce;
 	ca->echo_end = lf_no_echo(sk);
 	ca->newest = tp->delivered - 1;
 	ca->mark = ca->newest;
-	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon_us(ca);
+	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
-	sabul_take_over(sk);
-	/*
-	 * Selected after losses of data: they may have been lost at this rate, and any
-	 * number of answers may have been too few.
-	 */
+	/* Selected after losses of data: they may have been lost at this rate. */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 		ca->strength = ca->once ? sabul_strongest : 0;
@@ -782,24 +639,18 @@ static void sabul_init(struct sock *sk)
 	sabul_start(sk, SABUL_INIT);
 }
 
-/* Packets have another size: the rate in bytes stays. */
+/* Packets have another size: the rate in bytes stays, and what was before is forgotten. */
 static void sabul_rescale(struct sabul *ca, u32 mss)
 {
-	u64 * const all[] = {
-		&ca->delta, &ca->known, &ca->prior_delta, &ca->prior_known,
-	};
-	u32 i;
+	u64 delta = ca->delta;
 
-	for (i = 0; i < ARRAY_SIZE(all); i++) {
-		u64 delta = *all[i];
-
-		if (!delta)
-			continue;
-		/* A quotient of more than 64 bits would be fatal on x86. */
-		if (mss > ca->mss)
-			delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
-		*all[i] = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
-	}
+	mss = clamp_t(u32, mss, 1, U16_MAX);
+	/* A quotient of more than 64 bits would be fatal on x86. */
+	if (mss > ca->mss)
+		delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
+	ca->delta = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
+	ca->known = 0;
+	ca->decreased = 0;
 	ca->mss = mss;
 }
 
@@ -807,61 +658,48 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	bool echoed;
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(ca->mode == SABUL_NONE))
 		return;
 	if (unlikely(tp->mss_cache != ca->mss))
-		sabul_rescale(ca, sabul_mss(tp));
+		sabul_rescale(ca, tp->mss_cache);
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->newest))
 		ca->newest = rs->prior_delivered;
-	echoed = lf_echoed(sk, &ca->echo_end);
+	if (lf_echoed(sk, &ca->echo_end))
+		ca->marked = tp->delivered_ce;
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		/* Recovery can be for long, and there is no CWR in it. */
-		if (!echoed && (!before(ca->newest, ca->mark) || !ca->once)) {
+		if (!before(ca->newest, ca->mark) || !ca->once) {
 			ca->congested = 1;
 			ca->echo_end = lf_answer_mark(sk);
-		} else {
-			ca->marking = 1;
 		}
 		ca->marked = tp->delivered_ce;
 	}
-	if (ca->mode == SABUL_START) {
-		if (!before(ca->newest, ca->mark))
-			ca->waiting = 0;
-		/* Until all of before the timeout is acknowledged, as the core. */
-		if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
-			ca->lost = tp->lost;
-	}
+	/* A loss is found up to the reordering distance late, in packets. */
+	if (ca->waiting)
+		ca->waiting = before(ca->newest, ca->mark + min(tp->reordering,
+								tcp_snd_cwnd(tp))) ||
+			      (u32)tp->tcp_mstamp - ca->mark_us <
+			      sabul_rest * ca->t_ms * USEC_PER_MSEC;
 	/* A mark that is behind us must not seem to be ahead when counters wrap. */
-	if (!ca->waiting)
+	else
 		ca->mark = ca->newest;
 	if (ca->mode == SABUL_START)
-		sabul_slow_start(sk, rs->acked_sacked, tp->lost != ca->lost ||
-				 ca->congested);
+		sabul_slow_start(sk, rs->acked_sacked);
 	else
 		sabul_by_rate(sk);
 }
 
-/* A loss event begins. */
+/* A loss event begins; a lost SYN is one before ->init, with zeroed state. */
 static u32 sabul_ssthresh(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
-	u32 w = tcp_snd_cwnd(tcp_sk(sk));
 
-	/* A lost SYN is a loss before ->init: zeroed state. */
-	if (ca->mode == SABUL_NONE)
-		return max(w / 2, 2U);
 	ca->prior_mode = ca->mode;
 	ca->prior_delta = ca->delta;
-	ca->prior_known = ca->known;
-	ca->prior_probed_ms = ca->probed_ms;
-	ca->prior_strength = ca->strength;
 	ca->decreased = 0;
-	if (ca->mode == SABUL_BY_RATE)
-		w = sabul_window(sk);
-	return max(w / 2, 2U);
+	return max(sabul_window(sk) / 2, 2U);
 }
 
 static void sabul_set_state(struct sock *sk, u8 state)
@@ -882,7 +720,6 @@ static void sabul_set_state(struct sock *sk, u8 state)
 			ca->lost = tp->lost;
 			return;
 		}
-		ca->decreased = 1;
 		/* In Recovery ->ssthresh is not asked again. */
 		if (ca->mode == SABUL_BY_RATE)
 			tp->snd_ssthresh = clamp_t(u32, sabul_window(sk) / 2, 2,
@@ -906,8 +743,6 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd = tcp_snd_cwnd(tp);
 
-	if (ca->mode == SABUL_NONE)
-		return cwnd;
 	/* What was lost was not; what was sent and marked, was. */
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
@@ -916,50 +751,20 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 		return cwnd;
 	ca->decreased = 0;
 	ca->waiting = 0;
+	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
 	if (ca->prior_mode == SABUL_BY_RATE) {
 		if (ca->mode == SABUL_START || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
-		ca->known = ca->prior_known;
-		ca->probed_ms = ca->prior_probed_ms;
-		ca->unused_ms = 0;
-		ca->strength = ca->prior_strength;
-		/* The next answer does not come soon after this one. */
-		ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon_us(ca);
-		sabul_begin(sk, (u32)tp->tcp_mstamp);
+		ca->known = 0;
+		sabul_begin(sk);
 	}
 	/* The ceiling of rate mode is no window of slow start. */
-	if (ca->mode == SABUL_BY_RATE && ca->prior_mode == SABUL_START)
-		cwnd = tp->prior_cwnd;
-	else
-		cwnd = max(cwnd, tp->prior_cwnd);
+	cwnd = max(ca->mode == SABUL_START ? cwnd : 1, tp->prior_cwnd);
 	ca->mode = ca->prior_mode;
 	sabul_set_window(sk, cwnd);
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_UNDO);
 	return tcp_snd_cwnd(tp);
-}
-
-/* After a pause the rate is not what the path has, and is found again. */
-static void sabul_restart(struct sock *sk)
-{
-	struct sabul *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
-
-	if (ca->mode == SABUL_NONE || !lf_idle(sk, &ca->restarted))
-		return;
-	if (ca->mode == SABUL_BY_RATE)
-		cwnd = sabul_window(sk);
-	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
-		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
-	sabul_set_window(sk, min(cwnd, lf_initial_window(sk)));
-	sabul_start(sk, SABUL_IDLE);
-}
-
-/* 15/16 to 17/16 of delta, by 8 bits of @random: delta on average. */
-static u64 sabul_uneven(const struct sabul *ca, u32 random)
-{
-	return ca->delta - (ca->delta >> 4) + (ca->delta >> 11) * (random & 255);
 }
 
 /*
@@ -972,12 +777,15 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct sabul *ca = inet_csk_ca(sk);
 	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 9);
+	u32 restarted = ca->restarted;
 
-	/* With packets in flight there was no pause. */
-	if (!tp->packets_out)
-		sabul_restart(sk);
-	if (ca->mode == SABUL_BY_RATE && tp->srtt_us)
-		sabul_pace(sk, sabul_bytes(ca, sabul_uneven(ca, random)));
+	/* After a pause the first burst leaves before the kernel says that it is over. */
+	if (!tp->packets_out && tp->srtt_us && ca->mode != SABUL_NONE &&
+	    lf_idle(sk, &restarted))
+		sabul_pace(sk, sabul_start_rate(sk, lf_initial_window(sk)));
+	else if (ca->mode == SABUL_BY_RATE && tp->srtt_us)
+		sabul_pace(sk, sabul_bytes(ca, ca->delta - (ca->delta >> 4) +
+					       (ca->delta >> 11) * (random & 255)));
 	return random >> 8 ? 1 :
 	       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
@@ -985,24 +793,29 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 static void sabul_release(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
 
 	/* Who comes after takes a window for what the path carries. */
-	if (ca->mode == SABUL_BY_RATE && tp->srtt_us) {
+	if (ca->mode == SABUL_BY_RATE)
 		sabul_set_window(sk, max(sabul_window(sk), 2U));
-		/* What Recovery is to end with is an answer that stays. */
-		if (!tcp_in_cwnd_reduction(sk))
-			tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
-	}
-	/* Without ->init before it nothing was changed. */
-	if (ca->mode != SABUL_NONE)
+	/* Nothing was changed without ->init before it, or where a driver did. */
+	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
 		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
 	memset(ca, 0, sizeof(*ca));
 }
 
+/* After a pause the rate is not what the path has, and is found again. */
 static void sabul_tx_start(struct sock *sk)
 {
-	sabul_restart(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = sabul_window(sk);
+
+	if (ca->mode == SABUL_NONE || !lf_idle(sk, &ca->restarted))
+		return;
+	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
+		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
+	sabul_set_window(sk, min(cwnd, lf_initial_window(sk)));
+	sabul_start(sk, SABUL_IDLE);
 }
 
 LF_DEFINE_TSO_SEGS(sabul)

@@ -9,6 +9,9 @@ static void rules_check(struct sender *s)
 {
 	const struct sabul *ca = inet_csk_ca(sock_of(s));
 
+	/* Slow start is paced by a ratio that is not 0, as most have it. */
+	s->net.ipv4.sysctl_tcp_pacing_ss_ratio =
+		4 * s->net.ipv4.sysctl_tcp_min_tso_segs;
 	if (ca->mode != SABUL_BY_RATE)
 		return;
 	require(ca->delta >= SABUL_MIN && ca->delta <= SABUL_MAX, "%llu",
@@ -50,9 +53,9 @@ static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 	}
 	if (rules_was.mode != SABUL_BY_RATE || rules_was.mss != ca->mss)
 		return;
-	share = fmin(ca->alpha / 1e6 * ca->k2 / 1e3, 0.5);
+	share = fmin(ldexp(ca->alpha, -SABUL_RATIO_SHIFT) * ca->k2 / 1e3, 0.5);
 	least = rules_was.delta * pow(1 - share, sabul_catch_up) * 0.9999;
-	least = fmin(least, sabul_slowest(s->tp.srtt_us));
+	least = fmin(least, sabul_interval(s->tp.srtt_us >> 3, 2));
 	require((double)ca->delta + 1 >= fmax(least, SABUL_MIN),
 		"%llu, was %llu", (unsigned long long)ca->delta,
 		(unsigned long long)rules_was.delta);

@@ -75,7 +75,8 @@ static void sabul_test_rate(struct tcp_sock *tp, u64 ns)
 	struct sabul *ca = sabul_of(tp);
 
 	tp->snd_ssthresh = 2;
-	sabul_leave((struct sock *)tp, false);
+	sabul_begin((struct sock *)tp);
+	sabul_slow_start((struct sock *)tp, 0);
 	ca->delta = sabul_ns(ns);
 	ca->known = 0;
 	sabul_apply((struct sock *)tp);
@@ -157,13 +158,19 @@ static void sabul_audit(struct kunit *test, struct tcp_sock *tp,
 
 /* --- the law ------------------------------------------------------------- */
 
+/* Millionths, as alpha is kept. */
+static u32 sabul_ppm(u32 ppm)
+{
+	return div_u64((u64)ppm << SABUL_RATIO_SHIFT, 1000000);
+}
+
 /* Table 2's constants, growth as the paper has it. */
 static void sabul_table2(struct sabul *ca, bool cap)
 {
 	memset(ca, 0, sizeof(*ca));
 	ca->mode = SABUL_BY_RATE;
 	ca->t_ms = 20;
-	ca->alpha = 1000;
+	ca->alpha = sabul_ppm(1000);
 	ca->k1 = 125;
 	ca->k2 = 10000;
 	ca->c = 2000;
@@ -177,7 +184,7 @@ static void sabul_law(struct sabul *ca, u32 lost, u32 sent)
 {
 	u64 rho = sabul_ratio(lost, sent);
 
-	if (rho < sabul_alpha(ca))
+	if (rho < ca->alpha)
 		sabul_increase(ca, rho, 1);
 	else
 		sabul_decrease(ca, rho);
@@ -256,7 +263,7 @@ static void sabul_law_bounds(struct kunit *test)
 			struct sabul ca;
 
 			sabul_table2(&ca, false);
-			ca.alpha = alpha;
+			ca.alpha = sabul_ppm(alpha);
 			ca.k2 = k;
 			ca.k1 = min(k, 1000U);
 			ca.c = 10000;
@@ -264,7 +271,7 @@ static void sabul_law_bounds(struct kunit *test)
 			for (ca.delta = SABUL_MAX, i = 0; i < 100; i++) {
 				u64 was = ca.delta;
 
-				sabul_increase(&ca, 0, 8);
+				sabul_increase(&ca, 0, 1);
 				KUNIT_ASSERT_LE(test, ca.delta, was);
 				KUNIT_ASSERT_GE(test, ca.delta, SABUL_MIN);
 			}
@@ -272,7 +279,6 @@ static void sabul_law_bounds(struct kunit *test)
 				u64 was = ca.delta;
 
 				sabul_decrease(&ca, SABUL_RATIO_ONE);
-				sabul_react(&ca);
 				KUNIT_ASSERT_GE(test, ca.delta, was);
 				KUNIT_ASSERT_LE(test, ca.delta, SABUL_MAX);
 			}
@@ -290,7 +296,6 @@ static void sabul_law_never_stuck(struct kunit *test)
 	u64 was;
 
 	sabul_table2(&ca, true);
-	ca.alpha = 1000;
 	ca.k2 = 1;
 	ca.probe = 6;
 	/* 2^-30 ns is 10^-10 of 8 ns; the smallest step is 10^-6 / 64. */
@@ -348,7 +353,7 @@ static void sabul_law_probing(struct kunit *test)
 	sabul_table2(&ca, true);
 	ca.probe = 4;
 	ca.delta = ns;
-	sabul_decrease(&ca, sabul_alpha(&ca) + 1);
+	sabul_decrease(&ca, ca.alpha + 1ULL);
 	/* 14 us; 13 us is halfway. */
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(14000)), 100000ULL);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.known, sabul_ns(13000)), 100000ULL);
@@ -422,30 +427,6 @@ static void sabul_interval_growth(struct kunit *test)
 	sabul_audit(test, tp, "growth");
 }
 
-/* Several T at once: each is made up for, eight at most. */
-static void sabul_interval_several(struct kunit *test)
-{
-	u32 n, i;
-
-	for (n = 1; n < 20; n++) {
-		struct tcp_sock *one = sabul_test_sock(test, 100);
-		struct tcp_sock *many = sabul_test_sock(test, 100);
-
-		sabul_test_rate(one, 120000);
-		sabul_test_rate(many, 120000);
-		for (i = 0; i < min(n, 8U); i++)
-			sabul_test_interval(one, 0);
-		sabul_test_ack(many, n * SABUL_T + 5, n * 180, 0,
-			       many->delivered - 1);
-		KUNIT_EXPECT_EQ(test, sabul_of(one)->delta,
-				sabul_of(many)->delta);
-		/* The next interval has begun where the last one ended, or now. */
-		if (n <= 8)
-			KUNIT_EXPECT_EQ(test, sabul_of(many)->begin_us,
-					(u32)many->tcp_mstamp - 5);
-	}
-}
-
 /* What is not used does not grow: sender, receiver or window were the limit. */
 static void sabul_interval_unused(struct kunit *test)
 {
@@ -472,48 +453,52 @@ static void sabul_interval_unused(struct kunit *test)
 }
 
 /*
- * A trickle: a timeout after it began the rate falls halfway to what is used, and so
- * on, to the initial window per RTT; what is used again is not given up.
+ * A trickle: a timeout after it began the rate falls halfway to the window that is used,
+ * and so on, to the initial one; what is used is not given up.
  */
 static void sabul_interval_trickle(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct socket socket = { .flags = 0 };
 	struct sabul *ca = sabul_of(tp);
 	u32 i;
 
+	sk->sk_socket = &socket;
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
 	sabul_test_rate(tp, 120000);
-	for (i = 0; i < 7; i++)
-		sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
+	tp->snd_cwnd_used = 100;
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ / 2;
+	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
-	sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(240000)),
-			sabul_ns(1000));
-	for (i = 0; i < 100; i++)
-		sabul_test_ack(tp, 7 * SABUL_T, 1, 0, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(10000000));
-	/* Ten timeouts between two acknowledgments are as many halvings. */
+	/* 833 packets in 100 ms, and 100: 466. */
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_interval(100000, 466));
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 466U + 10);
+	KUNIT_EXPECT_EQ(test, tp->snd_cwnd_used, 0U);
+	/* Once for a timeout. */
+	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_interval(100000, 466));
+	for (i = 0; i < 20; i++) {
+		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+		sabul_test_ack(tp, 10 * SABUL_T, 1, 0, tp->delivered - 1);
+	}
+	KUNIT_EXPECT_LE(test, sabul_window(sk), TCP_INIT_CWND + 1U);
+	KUNIT_EXPECT_GE(test, sabul_window(sk), (u32)TCP_INIT_CWND);
+	/* What was used in that timeout stays, if less is used now. */
 	sabul_test_rate(tp, 120000);
-	sabul_test_ack(tp, 500 * SABUL_T, 1, 0, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(10000000));
-	/* Half of it used: to three quarters; less than a timeout of that: not. */
-	sabul_test_rate(tp, 120000);
-	ca->unused_ms = 0;
-	for (i = 0; i < 50; i++)
-		sabul_test_ack(tp, SABUL_T, 83, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(160000)),
-			sabul_ns(1000));
-	for (i = 0; i < 40; i++)
-		sabul_test_ack(tp, SABUL_T, 60, 0, tp->delivered - 1);
-	sabul_test_interval(tp, 0);
-	KUNIT_EXPECT_EQ(test, (u32)ca->unused_ms, 0U);
+	tp->snd_cwnd_used = 833;
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	/* As the kernel's own, only where pauses count. */
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
-	sabul_test_rate(tp, 120000);
-	for (i = 0; i < 100; i++)
-		sabul_test_ack(tp, SABUL_T, 60, 0, tp->delivered - 1);
+	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
+	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	sk->sk_socket = NULL;
 }
 
 /*
@@ -572,7 +557,7 @@ static void sabul_overflow_strength(struct kunit *test)
 		sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
 		/* 0.6 % lost: k1 of what is above alpha, and the step. */
 		step = ca->delta - before - sabul_share(before, 125,
-			sabul_ratio(1, 160) - sabul_alpha(ca));
+			sabul_ratio(1, 160) - ca->alpha);
 		KUNIT_EXPECT_LE_MSG(test,
 				    lf_apart(step, min(sabul_ns(2000 << i),
 						       div_u64(before, 6))),
@@ -592,9 +577,8 @@ static void sabul_overflow_strength(struct kunit *test)
 		sabul_test_interval(tp, 0);
 	before = ca->delta;
 	sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
 	step = ca->delta - before - sabul_share(before, 125,
-		sabul_ratio(1, 160) - sabul_alpha(ca));
+		sabul_ratio(1, 160) - ca->alpha);
 	KUNIT_EXPECT_LE(test, lf_apart(step, sabul_ns(2000)), (u64)sabul_ns(1));
 }
 
@@ -634,14 +618,14 @@ static void sabul_overflow_exact(struct kunit *test)
 		sabul_test_ack(tp, SABUL_T, 160, 7, mark - 1);
 		KUNIT_EXPECT_GE(test, ca->delta, was + sabul_ns(2000));
 	}
-	/* 35 losses in an ACK: three times b, and two losses are left over. */
+	/* Twelve losses in an ACK: b, and counting begins again. */
 	was = ca->delta;
-	sabul_test_ack(tp, SABUL_T / 2, 80, 35, mark - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(1500));
-	sabul_test_ack(tp, 1, 80, 8, mark - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(1500));
+	sabul_test_ack(tp, SABUL_T / 2, 80, 12, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(500));
+	sabul_test_ack(tp, 1, 80, 10, mark - 1);
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(500));
 	sabul_test_ack(tp, 1, 0, 1, mark - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(2000));
+	KUNIT_EXPECT_EQ(test, ca->delta, was + sabul_ns(1000));
 	/* A full queue of our own right after that, too. */
 	sabul_test_ack(tp, SABUL_T, 160, 7, mark - 1);
 	sabul_set_state((struct sock *)tp, TCP_CA_CWR);
@@ -667,21 +651,6 @@ static void sabul_overflow_fast(struct kunit *test)
 	sabul_test_ack(tp, SABUL_T, 100, 0, tp->delivered - 1);
 	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(2500));
 	KUNIT_EXPECT_TRUE(test, ca->waiting);
-}
-
-/* A path that reorders: RACK may find what was lost much later. */
-static void sabul_overflow_reordered(struct kunit *test)
-{
-	struct tcp_sock *tp = sabul_test_sock(test, 100);
-
-	tp->srtt_us = 300000 << 3;
-	minmax_reset(&tp->rtt_min, tcp_jiffies32, 300000);
-	tp->rack.reo_wnd_steps = 2;
-	tp->reord_seen = 1;
-	sabul_test_rate(tp, 120000);
-	sabul_test_interval(tp, 7);
-	/* One round trip and half of another, in T: 22.5. */
-	sabul_test_held(test, tp, 22, 1);
 }
 
 /*
@@ -723,7 +692,7 @@ static void sabul_interval_alpha(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, ca->waiting);
 	sabul_test_rate(tp, 12000);
 	ca->cap = 0;
-	ca->alpha = 1953;
+	ca->alpha = sabul_ppm(1953);
 	/* 2 of 1024 are 1953.125 millionths, and alpha is not above. */
 	sabul_test_ack(tp, SABUL_T, 1022, 2, tp->delivered - 1);
 	KUNIT_EXPECT_GE(test, ca->delta, sabul_ns(14000));
@@ -977,10 +946,8 @@ static void sabul_marks(struct kunit *test)
 	was = ca->delta;
 	KUNIT_EXPECT_LE(test, lf_apart(was, sabul_ns(122000)), sabul_ns(1));
 	mark = tp->delivered;
-	/* The rest of that round trip: without marks it grows. */
+	/* The rest of that round trip: the mark's echo, and it grows. */
 	tp->delivered_ce += 100;
-	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, was);
 	sabul_test_ack(tp, SABUL_T, 160, 0, mark - 1);
 	KUNIT_EXPECT_LT(test, ca->delta, was);
 	/* The next one. */
@@ -1020,7 +987,8 @@ static void sabul_marks_in_recovery(struct kunit *test)
 	for (i = 0; i < 30; i++) {
 		tp->delivered_ce++;
 		sabul_test_deliver(tp, SABUL_T, 160, 0, tp->delivered);
-		KUNIT_EXPECT_EQ_MSG(test, ca->delta, was, "interval %u", i);
+		KUNIT_EXPECT_LE_MSG(test, ca->delta, was, "interval %u", i);
+		was = ca->delta;
 	}
 	/* It is over with what was sent before the answer. */
 	tp->snd_una = ca->echo_end;
@@ -1029,10 +997,10 @@ static void sabul_marks_in_recovery(struct kunit *test)
 	sabul_ssthresh(sk);
 	sabul_set_state(sk, TCP_CA_CWR);
 	sabul_test_deliver(tp, SABUL_T, 160, 0, tp->delivered);
-	KUNIT_EXPECT_EQ(test, ca->delta, was);
+	KUNIT_EXPECT_LE(test, ca->delta, was);
 	tp->delivered_ce++;
 	sabul_test_ack(tp, SABUL_T, 160, 0, tp->delivered);
-	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(1999));
+	KUNIT_EXPECT_GT(test, ca->delta, was + sabul_ns(1000));
 	sabul_audit(test, tp, "marks in Recovery");
 }
 
@@ -1043,7 +1011,6 @@ static void sabul_undone(struct kunit *test)
 	struct sock *sk = (struct sock *)tp;
 	struct sabul *ca = sabul_of(tp);
 	u64 was;
-	u32 i;
 
 	sabul_test_rate(tp, 120000);
 	tp->prior_cwnd = tcp_snd_cwnd(tp);
@@ -1057,26 +1024,8 @@ static void sabul_undone(struct kunit *test)
 	was = ca->delta;
 	sabul_undo_cwnd(sk);
 	KUNIT_EXPECT_EQ(test, ca->delta, was);
-	/* Growth is what it was, the law's, and the next answer no stronger. */
+	/* Growth is the law's: nothing was lost at that rate. */
 	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
-	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
-	for (i = 0; i < 5; i++) {
-		sabul_ssthresh(sk);
-		sabul_test_interval(tp, 5);
-		sabul_undo_cwnd(sk);
-	}
-	KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
-	KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
-	/* How far growth had come back, too. */
-	ca->known = sabul_ns(200000);
-	ca->probed_ms = 16000;
-	ca->unused_ms = 900;
-	sabul_ssthresh(sk);
-	sabul_test_interval(tp, 5);
-	KUNIT_EXPECT_EQ(test, (u32)ca->probed_ms, 0U);
-	sabul_undo_cwnd(sk);
-	KUNIT_EXPECT_EQ(test, (u32)ca->probed_ms, 16000U);
-	KUNIT_EXPECT_EQ(test, (u32)ca->unused_ms, 0U);
 	/*
 	 * Before it was answered: nothing to restore, and no answer comes; what was
 	 * sent in that interval still was, a packet of it that is lost is one of 164.
@@ -1149,36 +1098,39 @@ static void sabul_idle(struct kunit *test)
 	sabul_test_rate(tp, 120000);
 	tp->packets_out = 0;
 	tp->lsndtime = tcp_jiffies32 - HZ;
-	sabul_min_tso_segs(sk);
+	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
 	/* Something in flight is no pause. */
 	tp->packets_out = 1;
 	tp->lsndtime = tcp_jiffies32 - 60 * HZ;
-	sabul_min_tso_segs(sk);
+	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	/* The first burst is of the new rate: 10 packets in 100 ms, twice. */
 	tp->packets_out = 0;
 	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
+	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833 - 833U / 4);
-	/* 10 packets in 100 ms, twice: what was before is not let out. */
+	/* What was before is not let out. */
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
 	/* Not again for the same pause. */
 	tcp_snd_cwnd_set(tp, 15);
+	sabul_apply(sk);
 	sabul_min_tso_segs(sk);
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 15U);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 434400UL);
 	sabul_audit(test, tp, "idle");
-	/* An MTU probe is the first to leave after the next: the event says so. */
-	tp->lsndtime--;
-	sabul_tx_start(sk);
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 	/* Selected in a pause, with a window that another one left. */
 	sabul_release(sk);
 	tcp_snd_cwnd_set(tp, 20000);
 	sabul_init(sk);
 	tp->snd_ssthresh = 20000;
-	sabul_min_tso_segs(sk);
+	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 15000U);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
@@ -1270,7 +1222,7 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
 	sabul_release(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
-	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 833U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 2U);
 	sabul_release(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U);
 	/* In Recovery the answer to this loss stays. */
@@ -1283,25 +1235,6 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 416U);
 	inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
 	tp->snd_ssthresh = 833;
-	/* A window of twice what the path delivers. */
-	tp->rate_delivered = 416;
-	tp->rate_interval_us = 100000;
-	sabul_init(sk);
-	sabul_test_ack(tp, 1000, 50, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, sabul_ns(240000)),
-			sabul_ns(500));
-	sabul_release(sk);
-	/* The application sent no more: nothing is known of the path. */
-	tcp_snd_cwnd_set(tp, 833);
-	tp->snd_ssthresh = 833;
-	tp->rate_app_limited = 1;
-	sabul_init(sk);
-	sabul_test_ack(tp, 1000, 50, 0, tp->delivered - 1);
-	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->delta, sabul_ns(120000)),
-			sabul_ns(500));
-	sabul_release(sk);
-	tp->rate_app_limited = 0;
-	tp->rate_delivered = 0;
 	/* Without a loss nothing is known; after one, growth beyond this rate is slow. */
 	tcp_snd_cwnd_set(tp, 100);
 	sabul_init(sk);
@@ -1466,8 +1399,36 @@ static void sabul_hook_uneven(struct kunit *test)
 	minmax_reset(&tp->rtt_min, 0, 100);
 	sabul_apply(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 17);
+	/* A driver's own stays, and is left to who comes after. */
+	sk->sk_pacing_shift = 8;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 8);
+	sabul_release(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 8);
+	sk->sk_pacing_shift = LF_PACING_SHIFT;
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 17);
 	sabul_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+}
+
+/* Slow start's rate is the kernel's, by its ratio; 0 is no pacing, below SO_MAX_PACING_RATE. */
+static void sabul_hook_ratio(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	int was = init_net.ipv4.sysctl_tcp_pacing_ss_ratio;
+
+	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = 150;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2172000UL);
+	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = 0;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ~0UL - 1);
+	sk->sk_max_pacing_rate = 1000;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
+	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = was;
 }
 
 /* Any sequence of events: nothing is 0, nothing overflows. */
@@ -1491,13 +1452,12 @@ static void sabul_hook_fuzz(struct kunit *test)
 			bool high = run & 8;
 
 			ca->t_ms = high ? 1000 : 1;
-			ca->alpha = high ? 10000 : 1;
+			ca->alpha = sabul_ppm(high ? 10000 : 1);
 			ca->k1 = run & 16 ? 1000 : 1;
 			ca->k2 = run & 32 ? 50000 : 1;
 			ca->c = run & 16 ? 10000 : 1;
 			ca->v = high ? 255 : 1;
 			ca->strength = sabul_strongest;
-			ca->unused_ms = U16_MAX;
 			ca->probed_ms = 60000;
 		}
 		for (step = 0; step < 400; step++) {
@@ -1538,6 +1498,7 @@ static void sabul_hook_fuzz(struct kunit *test)
 				tp->packets_out = 0;
 				tp->lsndtime = tcp_jiffies32 - k * HZ;
 				sabul_min_tso_segs(sk);
+				sabul_tx_start(sk);
 				tp->packets_out = 2;
 			} else if (what < 59) {
 				when = "probe";
@@ -1612,7 +1573,7 @@ static void sabul_params_taken(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(all); i++)
 		lf_test_set(test, all[i].name, all[i].standard, 0);
 	KUNIT_EXPECT_EQ(test, ca->t_ms, 50);
-	KUNIT_EXPECT_EQ(test, ca->alpha, 5000);
+	KUNIT_EXPECT_EQ(test, ca->alpha, sabul_ppm(5000));
 	KUNIT_EXPECT_EQ(test, ca->k1, 250);
 	KUNIT_EXPECT_EQ(test, ca->k2, 5000);
 	KUNIT_EXPECT_EQ(test, ca->c, 3000);
@@ -1639,7 +1600,6 @@ static struct kunit_case sabul_law_cases[] = {
 
 static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
-	KUNIT_CASE(sabul_interval_several),
 	KUNIT_CASE(sabul_interval_clumps),
 	KUNIT_CASE(sabul_interval_unused),
 	KUNIT_CASE(sabul_interval_trickle),
@@ -1650,7 +1610,6 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_overflow_grows),
 	KUNIT_CASE(sabul_overflow_exact),
 	KUNIT_CASE(sabul_overflow_fast),
-	KUNIT_CASE(sabul_overflow_reordered),
 	{}
 };
 
@@ -1673,6 +1632,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_hook_limits),
 	KUNIT_CASE(sabul_hook_rates),
 	KUNIT_CASE(sabul_hook_uneven),
+	KUNIT_CASE(sabul_hook_ratio),
 	KUNIT_CASE(sabul_hook_fuzz),
 	KUNIT_CASE(sabul_hook_get_info),
 	KUNIT_CASE(sabul_hook_registered),
