@@ -188,6 +188,7 @@ struct ghstcp {
 	u8	mode : 1;	/* enum ghstcp_mode */
 	u8	prior_mode : 1;
 	u8	starting : 1;	/* the first slow start is not over: @slow */
+	u8	slow_way : 2;	/* enum lf_slow_start_way, while @window has its place */
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -391,7 +392,8 @@ static void ghstcp_init(struct sock *sk)
 	ca->min_us = ~0U;
 	ca->prior_min_us = ~0U;
 	ca->starting = 1;
-	lf_slow_start_begin(sk, &ca->slow, lf_param(slow_start));
+	ca->slow_way = lf_param(slow_start);
+	lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 	ghstcp_enter(ca, w);
 	ghstcp_trace(sk, GHSTCP_INIT, w, NULL);
 }
@@ -493,6 +495,13 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	struct ghstcp *ca = ghstcp_state(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
+	/* So late that samples have taken slow start's place: it begins again. */
+	if (unlikely(!ca->starting && ca->slow_way != LF_CLASSIC &&
+		     tcp_sk(sk)->prior_ssthresh >= TCP_INFINITE_SSTHRESH)) {
+		ca->starting = 1;
+		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
+		ca->slow.lost = 1;
+	}
 	ca->credit = ca->prior_credit;
 	ca->mode = ca->prior_mode;
 	ca->min_us = min(ca->min_us, ca->prior_min_us);
