@@ -411,6 +411,13 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 	return ca;
 }
 
+/* Samples are of congestion avoidance alone: elsewhere RTT says other things. */
+static bool ghstcp_avoids(const struct sock *sk)
+{
+	return !tcp_in_slow_start(tcp_sk(sk)) &&
+	       inet_csk(sk)->icsk_ca_state < TCP_CA_CWR;
+}
+
 static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -418,16 +425,17 @@ static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	u32 now = (u32)tp->tcp_mstamp;
 
 	/* The answer to a SYN comes before ->init: zeroed state. */
-	if (!ca->growth.stop || ca->param_mode != GHSTCP_AUTO)
+	if (!ca->growth.stop)
 		return;
-	/* Only congestion avoidance: elsewhere RTT says other things. */
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
-		ghstcp_restart(ca);
-		return;
-	}
-	if (unlikely(ca->starting)) {
+	if (unlikely(ca->starting || ca->param_mode != GHSTCP_AUTO)) {
+		if (ca->param_mode != GHSTCP_AUTO || !ghstcp_avoids(sk))
+			return;
 		ca->starting = 0;
 		ghstcp_restart(ca);
+	}
+	if (!ghstcp_avoids(sk)) {
+		memset(&ca->window, 0, sizeof(ca->window));
+		return;
 	}
 	if (sample->rtt_us <= 0)
 		return;
@@ -450,9 +458,13 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct ghstcp *ca = ghstcp_state(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct lf_slow_start *slow = NULL;
 	u32 w;
 
-	acked = lf_avoidance(sk, ca->starting ? &ca->slow : NULL, acked);
+	/* Congestion avoidance does not even look for it. */
+	if (unlikely(tcp_in_slow_start(tp)) && ca->starting)
+		slow = &ca->slow;
+	acked = lf_avoidance(sk, slow, acked);
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);

@@ -393,6 +393,13 @@ static void start_first_train(struct kunit *test)
 	start_train_ack(&s, 30, 0, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 42U);
+	/* Also ten, and whatever the RTT: the next train is as a first one. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	start_train_ack(&s, 2, 0, 0);
+	start_train_ack(&s, 8, 0, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	start_train_ack(&s, 6, 600000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
 }
 
 /* Packets that left over more than half of the time in which they came are none. */
@@ -629,70 +636,126 @@ static void start_full(struct kunit *test)
 
 /* --- alarms -------------------------------------------------------------- */
 
-/* The RTTs of a train's end of which eight in sequence are an alarm. */
-static u32 start_alarm_us(u32 base_us, u32 shift)
+/* Of each level: the RTTs of which so many in sequence are an alarm. */
+static u32 start_alarm_us(u32 base_us, u32 level)
 {
-	return base_us + (max(base_us / 8, 1000U) << shift);
+	return base_us + (max(base_us / 16, 500U) << level);
 }
 
-/* Without a target, eight RTTs in sequence stop the window. */
+static u32 start_alarm_rtts(u32 level)
+{
+	return level ? 8 : 4;
+}
+
+/* And those which round trips behind it have to have, and how many. */
+static u32 start_told_us(u32 base_us, u32 level)
+{
+	return start_alarm_us(base_us, level ? level - 1 : 0);
+}
+
+static u32 start_told_rounds(u32 level)
+{
+	return level ? 2 + level : 3;
+}
+
+/* RTTs in sequence stop the window; one that is less begins anew. */
 static void start_alarm(struct kunit *test)
 {
 	static const u32 bases[] = { 100, 7999, 8000, START_RTT, 60000000 };
-	u32 i, n, high, w, una;
+	u32 i, level, n, high, w, una;
 	struct start s;
 
-	for (i = 0; i < ARRAY_SIZE(bases); i++) {
-		high = start_alarm_us(bases[i], 0);
+	for (i = 0; i < 4 * ARRAY_SIZE(bases); i++) {
+		u32 base = bases[i / 4];
+
+		level = i % 4;
+		high = start_alarm_us(base, level);
 		start_begin(test, &s, LF_TRAIN, 100);
-		start_ack(&s, 1, bases[i]);
-		/* One that is lower begins anew. */
-		for (n = 0; n < 7; n++)
+		s.ss.level = level;
+		start_ack(&s, 1, base);
+		for (n = 1; n < start_alarm_rtts(level); n++)
 			start_ack(&s, 1, high);
 		start_ack(&s, 1, high - 1);
-		for (n = 0; n < 7; n++)
+		for (n = 1; n < start_alarm_rtts(level); n++)
 			start_ack(&s, 1, high);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 		w = tcp_snd_cwnd(s.tp);
-		KUNIT_EXPECT_EQ(test, w, 116U);
+		KUNIT_EXPECT_EQ(test, w, 100 + 2 * start_alarm_rtts(level));
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 		una = s.tp->snd_una;
-		/* Half of that in all RTTs of the three round trips after the next. */
-		high = bases[i] + (high - bases[i]) / 2;
-		start_hold(&s, 4, high);
+		/* All RTTs of the round trips after the next one. */
+		high = start_told_us(base, level);
+		n = start_told_rounds(level) + 1;
+		start_hold(&s, n, high);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
-		KUNIT_EXPECT_LE(test, lf_apart(s.tp->snd_una - una, 4 * w), 8ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(s.tp->snd_una - una, n * w),
+				2ULL * n);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high),
 				lf_train_full(&s.ss, w, high));
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 	}
 }
 
-/*
- * Each false alarm doubles what the next one takes, up to half of the RTT, and the next one
- * has to be told by a round trip more.
- */
+/* With a target, and where few packets are in flight, no alarm is of level 0. */
+static void start_alarm_levels(struct kunit *test)
+{
+	struct start s;
+	u32 i, n, w;
+
+	for (i = 0; i < 2; i++) {
+		u32 high = start_alarm_us(START_RTT, 1);
+
+		start_begin(test, &s, LF_TRAIN, i ? 500 : 20);
+		start_ack(&s, 1, START_RTT);
+		if (i)
+			lf_train_aim(s.tp, &s.ss, 1600);
+		for (n = 0; n < 30; n++)
+			start_ack(&s, 1, high - 1);
+		for (n = 0; n < 7; n++)
+			start_ack(&s, 1, high);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		/* A false one: the next is of the level above. */
+		start_hold(&s, 2, START_RTT);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.level, 2U);
+	}
+	/* At 63 packets and at 64. */
+	for (i = 63; i <= 64; i++) {
+		start_begin(test, &s, LF_TRAIN, i);
+		s.tp->snd_cwnd_clamp = i;
+		start_ack(&s, 1, START_RTT);
+		for (n = 0; n < 4; n++)
+			start_ack(&s, 1, start_alarm_us(START_RTT, 0));
+		KUNIT_EXPECT_TRUE(test, s.ss.stage ==
+				  (i < 64 ? LF_SS_GROW : LF_SS_HOLD));
+	}
+}
+
+/* Each false alarm raises the level, up to half of the RTT. */
 static void start_false_alarms(struct kunit *test)
 {
-	static const u8 shifts[] = { 0, 1, 2, 2, 2 };
+	static const u8 levels[] = { 0, 1, 2, 3, 3, 3 };
 	struct start s;
 	u32 i, n, high, w;
 
 	start_begin(test, &s, LF_TRAIN, 100);
 	start_ack(&s, 1, START_RTT);
-	for (i = 0; i < ARRAY_SIZE(shifts); i++) {
-		KUNIT_ASSERT_EQ(test, (u32)s.ss.shift, (u32)shifts[i]);
-		high = start_alarm_us(START_RTT, shifts[i]);
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		KUNIT_ASSERT_EQ(test, (u32)s.ss.level, (u32)levels[i]);
+		high = start_alarm_us(START_RTT, levels[i]);
 		KUNIT_ASSERT_LE(test, high, START_RTT * 3 / 2);
 		for (n = 0; n < 50; n++)
 			start_ack(&s, 1, high - 1);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_GROW);
-		for (n = 0; n < 8; n++)
+		for (n = 0; n < start_alarm_rtts(levels[i]); n++)
 			start_ack(&s, 1, high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
-		high = START_RTT + (high - START_RTT) / 2;
-		start_hold(&s, 4 + shifts[i], high);
+		high = start_told_us(START_RTT, levels[i]);
+		start_hold(&s, start_told_rounds(levels[i]) + 1, high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
 		KUNIT_EXPECT_EQ(test, s.ss.rounds, 1);
 		w = tcp_snd_cwnd(s.tp);
@@ -701,7 +764,7 @@ static void start_false_alarms(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, 0U);
 	}
 	KUNIT_EXPECT_EQ(test, START_RTT + START_RTT / 2,
-			start_alarm_us(START_RTT, LF_ALARM_SHIFT_MAX));
+			start_alarm_us(START_RTT, LF_ALARM_LEVEL_MAX));
 }
 
 /* --- loss and its undoing ------------------------------------------------ */
@@ -945,7 +1008,7 @@ static void start_stale(struct kunit *test)
  */
 static void start_thinned(struct kunit *test)
 {
-	u32 high = start_alarm_us(START_RTT, 0), i, w;
+	u32 high = start_alarm_us(START_RTT, 1), i, w;
 	struct start s;
 
 	start_begin(test, &s, LF_TRAIN, 10);
@@ -954,6 +1017,7 @@ static void start_thinned(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 20U);
 
 	start_begin(test, &s, LF_TRAIN, 48);
+	s.ss.level = 1;
 	start_ack(&s, 16, START_RTT);
 	for (i = 0; i < 7; i++)
 		start_ack(&s, 16, high);
@@ -990,20 +1054,17 @@ static void start_rtt_again(struct kunit *test)
 
 	start_begin(test, &s, LF_TRAIN, 64);
 	start_round(&s, START_RTT);
-	start_ack(&s, 1, 2 * START_RTT);
-	for (i = 0; i < 7; i++)
-		start_train_ack(&s, 1, 100, 0);
-	s.tp->rack.rtt_us = 2 * START_RTT;
 	w = tcp_snd_cwnd(s.tp);
-	for (i = 0; i < 8; i++) {
+	s.tp->rack.rtt_us = 2 * START_RTT;
+	for (i = 0; i < 4; i++) {
 		s.tp->snd_una++;
 		lf_slow_start(start_sk(&s), &s.ss, 1);
 	}
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), w + 7);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), w + 3);
 	start_hold(&s, 2, START_RTT);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
-	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), w + 7);
+	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), w + 3);
 }
 
 /*
@@ -1367,6 +1428,7 @@ static struct kunit_case start_train_cases[] = {
 	KUNIT_CASE(start_refuted),
 	KUNIT_CASE(start_full),
 	KUNIT_CASE(start_alarm),
+	KUNIT_CASE(start_alarm_levels),
 	KUNIT_CASE(start_false_alarms),
 	{}
 };
