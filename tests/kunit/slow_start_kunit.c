@@ -393,13 +393,21 @@ static void start_first_train(struct kunit *test)
 	start_train_ack(&s, 30, 0, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 42U);
-	/* Also ten, and whatever the RTT: the next train is as a first one. */
+	/* Also ten of a short path: the next train is as a first one. */
 	start_begin(test, &s, LF_TRAIN, 10);
+	s.ss.base_us = 100;
 	start_train_ack(&s, 2, 0, 0);
 	start_train_ack(&s, 8, 0, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
-	start_train_ack(&s, 6, 600000, 0);
+	start_train_ack(&s, 6, 600, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	/* TCP has no window for 2^20 packets. */
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, LF_TRAIN, 10);
+		start_train_ack(&s, 2, 100, 0);
+		start_train_ack(&s, 8, 762 + i, 0);
+		KUNIT_EXPECT_EQ(test, s.ss.target, i ? 1048492U : 0U);
+	}
 }
 
 /* Packets that left over more than half of the time in which they came are none. */
