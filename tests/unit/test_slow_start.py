@@ -188,9 +188,9 @@ def test_the_tables() -> None:
     assert len(others) == 12
     assert others[0] == ["20 ms", "0.1", *["1000 (20000)", "10 (0)", "1.000"] * 3]
     completion = rows(tables.completion())
-    assert len(completion) == 18
-    assert completion[0] == ["50 Mbit/s", "20 ms", "0.33", *["1.90 (1.000)"] * 4]
-    assert completion[-1][3:] == ["", "", *["1.90 (1.000)"] * 2]
+    assert len(completion) == 36
+    assert completion[0] == ["50 Mbit/s", "20 ms", "0.1", *["1.90 (1.000)"] * 4]
+    assert completion[-1] == ["10 Gbit/s", "300 ms", "4", *["1.90 (1.000)"] * 4]
     alarms = rows(tables.alarms("slow-start-alarm-1g"))
     assert [row[0] for row in alarms] == list(tables.CONDITIONS.values())
     assert alarms[1] == [
@@ -218,3 +218,10 @@ def test_a_table_of_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         every = rows(make())
         (tmp_path / f"{name}.json").write_text(json.dumps(there[1:]))
         assert rows(make()) == every[1:]
+    file = "slow-start-time-10g"
+    monkeypatch.setattr(tables, "TIMES", (file,))
+    there = lines(file)
+    (tmp_path / f"{file}.json").write_text(json.dumps(there[1:]))
+    found = [row[3:] for row in rows(tables.completion())]
+    assert found.count(["1.90 (1.000)"] * 4) == 11
+    assert found.count(["", *["1.90 (1.000)"] * 3]) == 1
