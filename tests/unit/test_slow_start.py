@@ -18,6 +18,7 @@ from longfat.pages import catalogue, data
 from longfat.pages.figures import slow_start as figures
 from longfat.pages.observe.slow_start import observe, over
 from longfat.pages.shown import Shown
+from longfat.pages.tables import picture
 from longfat.pages.tables import slow_start as tables
 from longfat.pages.verdict import Judged, judge
 from longfat.run.scenario import Scenario, load
@@ -225,3 +226,15 @@ def test_a_table_of_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     found = [row[3:] for row in rows(tables.completion())]
     assert found.count(["1.90 (1.000)"] * 4) == 11
     assert found.count(["", *["1.90 (1.000)"] * 3]) == 1
+
+
+def test_a_picture_that_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no link to nowhere."""
+    monkeypatch.setattr(data, "DOCS", tmp_path)
+    said = "Not drawn yet: [results.md](results.md#slow-start-time) says what is missing."
+    assert picture("slow-start-time") == said
+    drawn = tmp_path / "img/report-slow-start-time.svg"
+    drawn.parent.mkdir()
+    drawn.touch()
+    link = "[![Files](img/report-slow-start-time.svg)](results.md#slow-start-time)"
+    assert picture("slow-start-time") == link
