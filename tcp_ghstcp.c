@@ -188,6 +188,7 @@ struct ghstcp {
 	u8	mode : 1;	/* enum ghstcp_mode */
 	u8	prior_mode : 1;
 	u8	starting : 1;	/* the first slow start is not over: @slow */
+	u8	slow_way : 2;	/* enum lf_slow_start_way, while @window has its place */
 };
 
 /* --- arithmetic: pure functions of their arguments --------------------- */
@@ -391,7 +392,8 @@ static void ghstcp_init(struct sock *sk)
 	ca->min_us = ~0U;
 	ca->prior_min_us = ~0U;
 	ca->starting = 1;
-	lf_slow_start_begin(sk, &ca->slow, lf_param(slow_start));
+	ca->slow_way = lf_param(slow_start);
+	lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 	ghstcp_enter(ca, w);
 	ghstcp_trace(sk, GHSTCP_INIT, w, NULL);
 }
@@ -409,6 +411,13 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 	return ca;
 }
 
+/* Samples are of congestion avoidance alone: elsewhere RTT says other things. */
+static bool ghstcp_avoids(const struct sock *sk)
+{
+	return !tcp_in_slow_start(tcp_sk(sk)) &&
+	       inet_csk(sk)->icsk_ca_state < TCP_CA_CWR;
+}
+
 static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -416,16 +425,17 @@ static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
 	u32 now = (u32)tp->tcp_mstamp;
 
 	/* The answer to a SYN comes before ->init: zeroed state. */
-	if (!ca->growth.stop || ca->param_mode != GHSTCP_AUTO)
+	if (!ca->growth.stop)
 		return;
-	/* Only congestion avoidance: elsewhere RTT says other things. */
-	if (inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR || tcp_in_slow_start(tp)) {
-		ghstcp_restart(ca);
-		return;
-	}
-	if (unlikely(ca->starting)) {
+	if (unlikely(ca->starting || ca->param_mode != GHSTCP_AUTO)) {
+		if (ca->param_mode != GHSTCP_AUTO || !ghstcp_avoids(sk))
+			return;
 		ca->starting = 0;
 		ghstcp_restart(ca);
+	}
+	if (!ghstcp_avoids(sk)) {
+		memset(&ca->window, 0, sizeof(ca->window));
+		return;
 	}
 	if (sample->rtt_us <= 0)
 		return;
@@ -448,9 +458,13 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 {
 	struct ghstcp *ca = ghstcp_state(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
+	struct lf_slow_start *slow = NULL;
 	u32 w;
 
-	acked = lf_avoidance(sk, ca->starting ? &ca->slow : NULL, acked);
+	/* Congestion avoidance does not even look for it. */
+	if (unlikely(tcp_in_slow_start(tp)) && ca->starting)
+		slow = &ca->slow;
+	acked = lf_avoidance(sk, slow, acked);
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
@@ -493,6 +507,13 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	struct ghstcp *ca = ghstcp_state(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
+	/* So late that samples have taken slow start's place: it begins again. */
+	if (unlikely(!ca->starting && ca->slow_way != LF_CLASSIC &&
+		     tcp_sk(sk)->prior_ssthresh >= TCP_INFINITE_SSTHRESH)) {
+		ca->starting = 1;
+		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
+		ca->slow.lost = 1;
+	}
 	ca->credit = ca->prior_credit;
 	ca->mode = ca->prior_mode;
 	ca->min_us = min(ca->min_us, ca->prior_min_us);

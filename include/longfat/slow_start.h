@@ -41,11 +41,18 @@
  *						after three such targets, no trains
  *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
- *	leave together.  Then the RTT has to tell.  Eight RTTs in sequence of at least
- *	RTT_min + 1/8, and of 1 ms more, are an alarm: the window stays.  After a round
- *	trip the RTTs of three tell, with half of what made the alarm in the place of 1/32.
- *	A false alarm doubles what the next one takes, up to four times, and asks
- *	one round trip more.
+ *	leave together.  Then the RTT has to tell.  RTTs in sequence that are high are an
+ *	alarm: the window stays.  After a round trip the RTTs of some more tell, with another
+ *	mark in the place of 1/32.
+ *
+ *	level	RTTs	RTT_min and	at least	told by round trips	mark
+ *	0	4	1/16		0.5 ms		3			1/16
+ *	1	8	1/8		1 ms		3			1/16
+ *	2	8	1/4		2 ms		4			1/8
+ *	3	8	1/2		4 ms		5			1/4
+ *
+ *	A false alarm raises the level.  With a target, and below 64 packets, it is 1 or
+ *	more: there the queue is a neighbour's, or noise.
  *
  *	When slow start is over the window has been the same for two round trips or more.
  *	So the path holds W RTT_min / RTT, and the window becomes 17/16 of that, at least
@@ -70,16 +77,19 @@ enum lf_slow_start_way { LF_TRAIN, LF_HYSTART, LF_LIMITED, LF_CLASSIC };
 /* Packets of a train; the first ten packets have no longer one. */
 #define LF_TRAIN_LEAST		6U
 #define LF_TRAIN_MOST		24U
-/* A target that is none: the train came at once. */
-#define LF_TRAIN_NONE		(TCP_INFINITE_SSTHRESH / 2)
+/* A target that is none, as TCP has no window for it: acknowledgments came together. */
+#define LF_TRAIN_NONE		BIT(20)
 /* Targets that may be too low before trains are no longer asked. */
 #define LF_TRAIN_TRIES		3
-/* No alarm below this window, packets: few RTTs say little. */
+/* No alarm below this window, packets, and none of level 0 below the next: few RTTs say little. */
 #define LF_LOW_WINDOW		16U
-/* Least rise of the RTT that is an alarm, and how often it may double. */
-#define LF_ALARM_US		1000U
-#define LF_ALARM_SHIFT_MAX	2
-/* Round trips that have to tell so behind the first alarm; one more for each false one. */
+#define LF_EASY_WINDOW		64U
+/* RTTs in sequence that are an alarm of level 0; others take twice as many. */
+#define LF_ALARM_RTTS		4U
+/* Least rise of the RTT that is one, and how often it may double. */
+#define LF_ALARM_US		500U
+#define LF_ALARM_LEVEL_MAX	3
+/* Round trips that have to tell so behind an alarm of level 0 or 1; one more for each above. */
 #define LF_ALARM_ROUNDS		3
 /* An RTT that is longer counts as this one: sums stay below 2^32. */
 #define LF_RTT_MOST		((u32)BIT(29))
@@ -130,7 +140,7 @@ struct lf_slow_start {
 	u8	stage : 3;	/* enum lf_slow_start_stage */
 	u8	lost : 1;	/* the last loss event ended it */
 	u8	tries : 2;	/* train: targets that were too low */
-	u8	shift : 2;	/* train: false alarms */
+	u8	level : 2;	/* train: of the next alarm */
 };
 
 /* ->init.  A connection that knows its ssthresh has no first slow start to come. */
@@ -233,6 +243,11 @@ static inline bool lf_train_near(const struct lf_slow_start *ss, u32 w)
 	return ss->target && w > ss->target - ss->target / 4;
 }
 
+static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
+{
+	return lf_train_near(ss, w) ? lf_slower(ss, acked, 4) : acked;
+}
+
 /* From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2. */
 static inline void lf_train_aim(struct tcp_sock *tp, struct lf_slow_start *ss,
 				u32 target)
@@ -241,34 +256,57 @@ static inline void lf_train_aim(struct tcp_sock *tp, struct lf_slow_start *ss,
 	tp->snd_ssthresh = target ? lf_train_cap(ss) + 1 : TCP_INFINITE_SSTHRESH;
 }
 
+/* Since a train may have begun, ns.  It wraps after 4 s: too short, a target too high. */
+static inline u32 lf_train_time(const struct tcp_sock *tp,
+				const struct lf_slow_start *ss)
+{
+	return (u32)tp->tcp_clock_cache - ss->acked_ns;
+}
+
+/* Did its packets leave within half of the time in which they came? */
+static inline bool lf_train_together(const struct tcp_sock *tp,
+				     const struct lf_slow_start *ss)
+{
+	u32 apart = (u32)tp->rack.mstamp - ss->sent_us;
+
+	return (u64)apart * (2 * NSEC_PER_USEC) <= lf_train_time(tp, ss);
+}
+
+/* A train may begin behind the packet that is acknowledged now. */
+static inline void lf_train_from(const struct tcp_sock *tp,
+				 struct lf_slow_start *ss)
+{
+	ss->sent_us = (u32)tp->rack.mstamp;
+	ss->acked_ns = (u32)tp->tcp_clock_cache;
+	ss->delivered = tp->delivered;
+}
+
 /* Take an acknowledgment into the train that it may belong to, at window @w. */
 static inline void lf_train_measure(struct tcp_sock *tp,
 				    struct lf_slow_start *ss, u32 w)
 {
-	u32 sent = (u32)tp->rack.mstamp, now = (u32)tp->tcp_clock_cache;
 	u32 n = min(tp->delivered - ss->delivered, 1U << 16);
-	u32 t = now - ss->acked_ns;	/* wraps after 4 s: too short, a target too high */
-	u32 raise;
-	u64 target;
+	u32 t = lf_train_time(tp, ss), raise;
+	u64 target = LF_TRAIN_NONE;
 
-	/* Did they leave within half of the time in which they came? */
-	if (ss->delivered &&
-	    (u64)(sent - ss->sent_us) * (2 * NSEC_PER_USEC) <= t) {
-		if (n < (ss->target ? clamp(w / 4, LF_TRAIN_LEAST, LF_TRAIN_MOST) :
-				      LF_TRAIN_LEAST))
-			return;
-		target = div_u64((u64)ss->base_us * NSEC_PER_USEC * n,
-				 max(t, 1U));
-		target = min_t(u64, target, LF_TRAIN_NONE);
-		raise = ss->target ? min_t(u32, target, ss->train) : target;
-		ss->train = target;
-		/* What was in flight a round trip ago has come through. */
-		if (raise > max(ss->target, w) && raise < LF_TRAIN_NONE)
-			lf_train_aim(tp, ss, raise);
+	if (!ss->delivered || !lf_train_together(tp, ss) ||
+	    ss->tries >= LF_TRAIN_TRIES) {
+		lf_train_from(tp, ss);
+		return;
 	}
-	ss->sent_us = sent;
-	ss->acked_ns = now;
-	ss->delivered = tp->delivered;
+	if (n < (ss->target ? clamp(w / 4, LF_TRAIN_LEAST, LF_TRAIN_MOST) :
+			      LF_TRAIN_LEAST))
+		return;
+	/* All at once: they were held back together. */
+	if (t)
+		target = min(target, div_u64((u64)ss->base_us * NSEC_PER_USEC * n,
+					     t));
+	raise = ss->target ? min_t(u32, target, ss->train) : target;
+	ss->train = target;
+	/* What was in flight a round trip ago has come through. */
+	if (raise > max(ss->target, w) && raise < LF_TRAIN_NONE)
+		lf_train_aim(tp, ss, raise);
+	lf_train_from(tp, ss);
 }
 
 /* What the path holds and a sixteenth, as window @w has come with @rtt_us. */
@@ -291,6 +329,77 @@ static inline void lf_train_hold(const struct tcp_sock *tp,
 	lf_next_round(tp, ss);
 }
 
+/* Which alarm is the next one, at window @w. */
+static inline u32 lf_alarm_level(const struct lf_slow_start *ss, u32 w)
+{
+	return ss->target || w < LF_EASY_WINDOW ? max_t(u32, ss->level, 1) :
+						  ss->level;
+}
+
+static inline u32 lf_alarm_us(const struct lf_slow_start *ss, u32 level)
+{
+	return max(ss->base_us / 16, LF_ALARM_US) << level;
+}
+
+/* Is this RTT the last one of an alarm, at window @w? */
+static inline bool lf_alarm(struct lf_slow_start *ss, u32 w, u32 rtt)
+{
+	u32 level = lf_alarm_level(ss, w);
+
+	ss->samples++;
+	if (rtt < ss->base_us + lf_alarm_us(ss, level) || w < LF_LOW_WINDOW)
+		ss->samples = 0;
+	return ss->samples >= (level ? 2 * LF_ALARM_RTTS : LF_ALARM_RTTS);
+}
+
+/*
+ * The window is held at *@w.  Returns whether it still is; when slow start is over *@w is
+ * what the path holds.
+ */
+static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
+				 u32 *w, u32 rtt)
+{
+	bool at_target = ss->target && *w >= ss->target;
+	u32 level = lf_alarm_level(ss, *w), mark = level ? level - 1 : 0;
+	bool next = lf_round_over(tp, ss);
+	u32 queue;
+
+	/* The window was cut meanwhile, as after a pause: it tells nothing. */
+	if (*w < ss->owed)
+		goto grow;
+	if (ss->stage == LF_SS_HOLD) {
+		if (next) {
+			ss->stage = LF_SS_TELL;
+			ss->rounds = at_target ? 1 : LF_ALARM_ROUNDS + mark;
+			lf_next_round(tp, ss);
+		}
+		return true;
+	}
+	queue = at_target ? max(ss->base_us / 32, 1U) :
+			    lf_alarm_us(ss, mark);
+	ss->round_us = min(ss->round_us, rtt);
+	if (rtt >= ss->base_us + queue) {
+		if (!next)
+			return true;
+		ss->round_end = tp->snd_nxt;
+		if (!--ss->rounds) {
+			*w = lf_train_full(ss, *w, ss->round_us);
+			ss->stage = LF_SS_OVER;
+		}
+		return true;
+	}
+	if (ss->target && *w >= lf_train_cap(ss))
+		lf_train_aim(tp, ss, ++ss->tries < LF_TRAIN_TRIES ?
+			     ss->target + ss->target / 4 : 0);
+	else
+		ss->level = min_t(u32, level + 1, LF_ALARM_LEVEL_MAX);
+grow:
+	ss->stage = LF_SS_GROW;
+	ss->samples = 0;
+	ss->owed = 0;
+	return false;
+}
+
 /*
  * Packets by which window *@w may grow.  When slow start is over *@w becomes what the
  * path holds.
@@ -299,68 +408,52 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 			   u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), alarm, queue, cap;
-	bool next = lf_round_over(tp, ss);
-	bool at_target = ss->target && *w >= ss->target;
+	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), cap;
 
 	ss->base_us = min(ss->base_us, rtt);
-	/* The window was cut meanwhile, as after a pause: it tells nothing. */
-	if (ss->stage != LF_SS_GROW && *w < ss->owed) {
-		ss->stage = LF_SS_GROW;
-		ss->samples = 0;
-		ss->owed = 0;
-	}
-	if (ss->stage == LF_SS_GROW && ss->tries < LF_TRAIN_TRIES)
+	if (ss->stage != LF_SS_GROW) {
+		if (lf_train_held(tp, ss, w, rtt))
+			return 0;
+	} else {
 		lf_train_measure(tp, ss, *w);
-	alarm = max(ss->base_us / 8, LF_ALARM_US) << ss->shift;
-	switch (ss->stage) {
-	case LF_SS_HOLD:
-		if (next) {
-			ss->stage = LF_SS_TELL;
-			ss->rounds = at_target ? 1 : LF_ALARM_ROUNDS + ss->shift;
-			lf_next_round(tp, ss);
-		}
-		return 0;
-	case LF_SS_TELL:
-		queue = at_target ? max(ss->base_us / 32, 1U) : alarm / 2;
-		ss->round_us = min(ss->round_us, rtt);
-		if (rtt >= ss->base_us + queue) {
-			if (!next)
-				return 0;
-			ss->round_end = tp->snd_nxt;
-			if (!--ss->rounds) {
-				*w = lf_train_full(ss, *w, ss->round_us);
-				ss->stage = LF_SS_OVER;
-			}
+		if (lf_alarm(ss, *w, rtt)) {
+			lf_train_hold(tp, ss, *w);
 			return 0;
 		}
-		if (ss->target && *w >= lf_train_cap(ss))
-			lf_train_aim(tp, ss, ++ss->tries < LF_TRAIN_TRIES ?
-				     ss->target + ss->target / 4 : 0);
-		else
-			ss->shift = min(ss->shift + 1, LF_ALARM_SHIFT_MAX);
-		ss->stage = LF_SS_GROW;
-		ss->samples = 0;
-		ss->owed = 0;
-		break;
-	default:
-		ss->samples++;
-		if (rtt < ss->base_us + alarm || *w < LF_LOW_WINDOW)
-			ss->samples = 0;
-		if (ss->samples < LF_N_RTT_SAMPLE)
-			break;
-		lf_train_hold(tp, ss, *w);
-		return 0;
 	}
 	if (!ss->target)
 		return acked;
-	if (lf_train_near(ss, *w))
-		acked = lf_slower(ss, acked, 4);
+	acked = lf_train_grow(ss, *w, acked);
 	cap = lf_train_cap(ss);
 	if (*w + acked < cap)
 		return acked;
 	lf_train_hold(tp, ss, *w);
 	return cap > *w ? cap - *w : 0;
+}
+
+/*
+ * The same where nothing happens, as with most acknowledgments: no train is over, there is no
+ * queue, and neither what is near the target nor the cap begins.  *@acked becomes the packets
+ * by which window @w grows.  Returns false, and does nothing, where something may happen.
+ */
+static inline bool lf_train_goes_on(const struct tcp_sock *tp,
+				    struct lf_slow_start *ss, u32 w, u32 *acked)
+{
+	u32 rtt = tp->rack.rtt_us, base = min(ss->base_us, rtt);
+	bool near = lf_train_near(ss, w);
+
+	if (ss->way != LF_TRAIN || ss->stage != LF_SS_GROW ||
+	    rtt > LF_RTT_MOST || rtt >= base + base / 16 ||
+	    lf_train_together(tp, ss))
+		return false;
+	if (ss->target && w + (near ? *acked / 4 + 1 : *acked) >=
+			  (near ? lf_train_cap(ss) : ss->target - ss->target / 4))
+		return false;
+	ss->base_us = base;
+	ss->samples = 0;
+	lf_train_from(tp, ss);
+	*acked = lf_train_grow(ss, w, *acked);
+	return true;
 }
 
 /**
@@ -389,6 +482,27 @@ static inline u32 lf_slow_start_window(struct sock *sk,
 	return w + acked;
 }
 
+static inline void lf_slow_start_set(struct tcp_sock *tp, u32 w)
+{
+	tcp_snd_cwnd_set(tp, min3(w, tp->snd_cwnd_clamp, tp->snd_ssthresh));
+}
+
+/* lf_slow_start() where something may happen. */
+static noinline __maybe_unused u32 lf_slow_start_step(struct sock *sk,
+						      struct lf_slow_start *ss,
+						      u32 acked)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!ss || ss->stage == LF_SS_OVER)
+		return tcp_slow_start(tp, acked);
+	lf_slow_start_set(tp, lf_slow_start_window(sk, ss, tcp_snd_cwnd(tp),
+						   acked));
+	if (ss->stage == LF_SS_OVER)
+		tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
+	return 0;
+}
+
 /**
  * lf_slow_start - the part of ->cong_avoid that is slow start's
  * @sk:    the sender, in slow start
@@ -402,15 +516,11 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
 						 u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 w;
+	u32 w = tcp_snd_cwnd(tp);
 
-	if (!ss || ss->stage == LF_SS_OVER)
-		return tcp_slow_start(tp, acked);
-	w = lf_slow_start_window(sk, ss, tcp_snd_cwnd(tp), acked);
-	w = min3(w, tp->snd_cwnd_clamp, tp->snd_ssthresh);
-	tcp_snd_cwnd_set(tp, w);
-	if (ss->stage == LF_SS_OVER)
-		tp->snd_ssthresh = max(w, 2U);
+	if (!ss || !lf_train_goes_on(tp, ss, w, &acked))
+		return lf_slow_start_step(sk, ss, acked);
+	lf_slow_start_set(tp, w + acked);
 	return 0;
 }
 

@@ -47,15 +47,15 @@ READ: set[str] = set()  # the names that kept() and measured() were asked for, f
 
 def kept(name: str) -> list[Json]:
     """The summaries of docs/results/NAME.json."""
-    found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
     READ.add(name)
+    found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
     return found
 
 
 def measured(name: str) -> Json:
     """docs/results/NAME.json, a measurement that is no run."""
-    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
     READ.add(name)
+    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
     return found
 
 
@@ -96,15 +96,23 @@ def versions(name: str) -> set[str]:
 
 
 def older() -> str:
-    """The part of a page that says which of the results that the parts before it have read are of
-    older versions."""
-    found = {name: ", ".join(sorted(versions(name))) for name in sorted(READ)}
+    """The part of a page that says which of the results that the parts before it ask for are of
+    older versions, and which are missing."""
+    there = [name for name in sorted(READ) if (RESULTS / f"{name}.json").exists()]
+    missing = sorted(READ - {*there})
+    found = {name: ", ".join(sorted(versions(name))) for name in there}
     those = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
-    if not those:
+    if not (those or missing):
         return "All results of this page are current."
-    means = "[report.md](report.md#when-is-a-result-current)"
-    others = " All others are current." if len(those) < len(found) else ""
-    return f"Of older versions ({means}), in whole or in part: {', '.join(those)}.{others}"
+    says = []
+    if missing:
+        says.append(f"Not measured yet: {', '.join(missing)}.")
+    if those:
+        means = "[report.md](report.md#when-is-a-result-current)"
+        says.append(f"Of older versions ({means}), in whole or in part: {', '.join(those)}.")
+    if len(those) < len(there):
+        says.append("All others are current.")
+    return " ".join(says)
 
 
 def interval(values: list[float]) -> tuple[float, float]:

@@ -159,6 +159,8 @@ static __always_inline void cost_ack(struct sock *sk, struct cost_path *path,
 	/* What came takes up to 1 % of the round trip in some queue. */
 	path->random = path->random * 1664525 + 1013904223;
 	rs->rtt_us = cost_rtt_us + (path->random >> 22);
+	tp->rack.rtt_us = rs->rtt_us;
+	tp->rack.mstamp = tp->tcp_mstamp - rs->rtt_us;
 	tp->srtt_us += (u32)rs->rtt_us - (tp->srtt_us >> 3);
 	tp->snd_una += acked * cost_mss;
 	tp->delivered += acked;

@@ -1425,6 +1425,68 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, memcmp(ca, &before, sizeof(before)), 0);
 }
 
+/*
+ * A loss in the first slow start that turns out to be none when samples are taken already.
+ * What slow start knew is gone, so it begins again, as it was chosen; the samples are no part
+ * of it.
+ */
+static void ghstcp_undo_after_samples(struct kunit *test)
+{
+	static const char * const ways[] = {
+		"hystart++", "limited", "classic", "train",
+	};
+	struct tcp_sock *tp = ghstcp_test_sock(test, 1000);
+	struct ghstcp *ca = ghstcp_of(tp);
+	struct sock *sk = (struct sock *)tp;
+	struct ghstcp_path p;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++) {
+		bool classic = !strcmp(ways[i], "classic");
+		struct lf_slow_start fresh;
+
+		lf_test_set(test, "slow_start", ways[i], 0);
+		tcp_snd_cwnd_set(tp, 900);
+		ghstcp_start(&p, tp);
+		lf_slow_start_begin(sk, &fresh, ca->slow.way);
+		tp->prior_cwnd = 900;
+		tp->prior_ssthresh = TCP_INFINITE_SSTHRESH;
+		tp->snd_ssthresh = ghstcp_ssthresh(sk);
+		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+		ghstcp_windows(&p, 2);
+		ghstcp_acks(&p, 20);
+		KUNIT_ASSERT_FALSE(test, ca->starting);
+		KUNIT_ASSERT_GT(test, ca->window.n, 10U);
+
+		KUNIT_EXPECT_EQ(test, ghstcp_undo_cwnd(sk), 900U);
+		tcp_snd_cwnd_set(tp, 900);
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		KUNIT_EXPECT_TRUE(test, ca->starting == !classic);
+		fresh.round_end = tp->snd_nxt;
+		if (!classic)
+			KUNIT_EXPECT_EQ_MSG(test, memcmp(&ca->slow, &fresh,
+							 sizeof(fresh)), 0,
+					    "%s", ways[i]);
+		else
+			KUNIT_EXPECT_EQ(test, ca->window.n, 0U);
+		/* At 900 packets limited grows by one for 18. */
+		ghstcp_cong_avoid(sk, 0, 18);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp),
+				strcmp(ways[i], "limited") ? 918U : 901U);
+		tcp_snd_cwnd_set(tp, 900);
+		KUNIT_EXPECT_EQ(test, ghstcp_ssthresh(sk),
+				classic ? lf_hstcp_decrease(900) : 450U);
+		/* And a loss of congestion avoidance that is none begins no slow start. */
+		tp->snd_ssthresh = 450;
+		tcp_snd_cwnd_set(tp, 450);
+		tp->prior_ssthresh = 450;
+		ghstcp_windows(&p, 2);
+		ghstcp_ssthresh(sk);
+		ghstcp_undo_cwnd(sk);
+		KUNIT_EXPECT_FALSE(test, ca->starting);
+	}
+}
+
 /* Growth only while the window is what limits, and never past the clamp. */
 static void ghstcp_hook_limits(struct kunit *test)
 {
@@ -1913,6 +1975,7 @@ static struct kunit_case ghstcp_hook_cases[] = {
 	KUNIT_CASE(ghstcp_hook_slow_start),
 	KUNIT_CASE(ghstcp_hook_first_slow_start),
 	KUNIT_CASE(ghstcp_samples_after_slow_start),
+	KUNIT_CASE(ghstcp_undo_after_samples),
 	KUNIT_CASE(ghstcp_hook_limits),
 	KUNIT_CASE(ghstcp_hook_batch),
 	KUNIT_CASE(ghstcp_hook_rate),

@@ -393,6 +393,21 @@ static void start_first_train(struct kunit *test)
 	start_train_ack(&s, 30, 0, 0);
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 42U);
+	/* Also ten of a short path: the next train is as a first one. */
+	start_begin(test, &s, LF_TRAIN, 10);
+	s.ss.base_us = 100;
+	start_train_ack(&s, 2, 0, 0);
+	start_train_ack(&s, 8, 0, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	start_train_ack(&s, 6, 600, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 1000U);
+	/* TCP has no window for 2^20 packets. */
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, LF_TRAIN, 10);
+		start_train_ack(&s, 2, 100, 0);
+		start_train_ack(&s, 8, 762 + i, 0);
+		KUNIT_EXPECT_EQ(test, s.ss.target, i ? 1048492U : 0U);
+	}
 }
 
 /* Packets that left over more than half of the time in which they came are none. */
@@ -629,70 +644,126 @@ static void start_full(struct kunit *test)
 
 /* --- alarms -------------------------------------------------------------- */
 
-/* The RTTs of a train's end of which eight in sequence are an alarm. */
-static u32 start_alarm_us(u32 base_us, u32 shift)
+/* Of each level: the RTTs of which so many in sequence are an alarm. */
+static u32 start_alarm_us(u32 base_us, u32 level)
 {
-	return base_us + (max(base_us / 8, 1000U) << shift);
+	return base_us + (max(base_us / 16, 500U) << level);
 }
 
-/* Without a target, eight RTTs in sequence stop the window. */
+static u32 start_alarm_rtts(u32 level)
+{
+	return level ? 8 : 4;
+}
+
+/* And those which round trips behind it have to have, and how many. */
+static u32 start_told_us(u32 base_us, u32 level)
+{
+	return start_alarm_us(base_us, level ? level - 1 : 0);
+}
+
+static u32 start_told_rounds(u32 level)
+{
+	return level ? 2 + level : 3;
+}
+
+/* RTTs in sequence stop the window; one that is less begins anew. */
 static void start_alarm(struct kunit *test)
 {
 	static const u32 bases[] = { 100, 7999, 8000, START_RTT, 60000000 };
-	u32 i, n, high, w, una;
+	u32 i, level, n, high, w, una;
 	struct start s;
 
-	for (i = 0; i < ARRAY_SIZE(bases); i++) {
-		high = start_alarm_us(bases[i], 0);
+	for (i = 0; i < 4 * ARRAY_SIZE(bases); i++) {
+		u32 base = bases[i / 4];
+
+		level = i % 4;
+		high = start_alarm_us(base, level);
 		start_begin(test, &s, LF_TRAIN, 100);
-		start_ack(&s, 1, bases[i]);
-		/* One that is lower begins anew. */
-		for (n = 0; n < 7; n++)
+		s.ss.level = level;
+		start_ack(&s, 1, base);
+		for (n = 1; n < start_alarm_rtts(level); n++)
 			start_ack(&s, 1, high);
 		start_ack(&s, 1, high - 1);
-		for (n = 0; n < 7; n++)
+		for (n = 1; n < start_alarm_rtts(level); n++)
 			start_ack(&s, 1, high);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 		w = tcp_snd_cwnd(s.tp);
-		KUNIT_EXPECT_EQ(test, w, 116U);
+		KUNIT_EXPECT_EQ(test, w, 100 + 2 * start_alarm_rtts(level));
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 		una = s.tp->snd_una;
-		/* Half of that in all RTTs of the three round trips after the next. */
-		high = bases[i] + (high - bases[i]) / 2;
-		start_hold(&s, 4, high);
+		/* All RTTs of the round trips after the next one. */
+		high = start_told_us(base, level);
+		n = start_told_rounds(level) + 1;
+		start_hold(&s, n, high);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
-		KUNIT_EXPECT_LE(test, lf_apart(s.tp->snd_una - una, 4 * w), 8ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(s.tp->snd_una - una, n * w),
+				2ULL * n);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high),
 				lf_train_full(&s.ss, w, high));
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 	}
 }
 
-/*
- * Each false alarm doubles what the next one takes, up to half of the RTT, and the next one
- * has to be told by a round trip more.
- */
+/* With a target, and where few packets are in flight, no alarm is of level 0. */
+static void start_alarm_levels(struct kunit *test)
+{
+	struct start s;
+	u32 i, n, w;
+
+	for (i = 0; i < 2; i++) {
+		u32 high = start_alarm_us(START_RTT, 1);
+
+		start_begin(test, &s, LF_TRAIN, i ? 500 : 20);
+		start_ack(&s, 1, START_RTT);
+		if (i)
+			lf_train_aim(s.tp, &s.ss, 1600);
+		for (n = 0; n < 30; n++)
+			start_ack(&s, 1, high - 1);
+		for (n = 0; n < 7; n++)
+			start_ack(&s, 1, high);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		w = tcp_snd_cwnd(s.tp);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, high), w);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		/* A false one: the next is of the level above. */
+		start_hold(&s, 2, START_RTT);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, (u32)s.ss.level, 2U);
+	}
+	/* At 63 packets and at 64. */
+	for (i = 63; i <= 64; i++) {
+		start_begin(test, &s, LF_TRAIN, i);
+		s.tp->snd_cwnd_clamp = i;
+		start_ack(&s, 1, START_RTT);
+		for (n = 0; n < 4; n++)
+			start_ack(&s, 1, start_alarm_us(START_RTT, 0));
+		KUNIT_EXPECT_TRUE(test, s.ss.stage ==
+				  (i < 64 ? LF_SS_GROW : LF_SS_HOLD));
+	}
+}
+
+/* Each false alarm raises the level, up to half of the RTT. */
 static void start_false_alarms(struct kunit *test)
 {
-	static const u8 shifts[] = { 0, 1, 2, 2, 2 };
+	static const u8 levels[] = { 0, 1, 2, 3, 3, 3 };
 	struct start s;
 	u32 i, n, high, w;
 
 	start_begin(test, &s, LF_TRAIN, 100);
 	start_ack(&s, 1, START_RTT);
-	for (i = 0; i < ARRAY_SIZE(shifts); i++) {
-		KUNIT_ASSERT_EQ(test, (u32)s.ss.shift, (u32)shifts[i]);
-		high = start_alarm_us(START_RTT, shifts[i]);
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		KUNIT_ASSERT_EQ(test, (u32)s.ss.level, (u32)levels[i]);
+		high = start_alarm_us(START_RTT, levels[i]);
 		KUNIT_ASSERT_LE(test, high, START_RTT * 3 / 2);
 		for (n = 0; n < 50; n++)
 			start_ack(&s, 1, high - 1);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_GROW);
-		for (n = 0; n < 8; n++)
+		for (n = 0; n < start_alarm_rtts(levels[i]); n++)
 			start_ack(&s, 1, high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
-		high = START_RTT + (high - START_RTT) / 2;
-		start_hold(&s, 4 + shifts[i], high);
+		high = start_told_us(START_RTT, levels[i]);
+		start_hold(&s, start_told_rounds(levels[i]) + 1, high);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
 		KUNIT_EXPECT_EQ(test, s.ss.rounds, 1);
 		w = tcp_snd_cwnd(s.tp);
@@ -701,7 +772,7 @@ static void start_false_alarms(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, (u32)s.ss.tries, 0U);
 	}
 	KUNIT_EXPECT_EQ(test, START_RTT + START_RTT / 2,
-			start_alarm_us(START_RTT, LF_ALARM_SHIFT_MAX));
+			start_alarm_us(START_RTT, LF_ALARM_LEVEL_MAX));
 }
 
 /* --- loss and its undoing ------------------------------------------------ */
@@ -936,6 +1007,171 @@ static void start_stale(struct kunit *test)
 	s.ss.round_end = s.tp->snd_nxt + BIT(30);
 	start_ack(&s, 1, START_RTT);
 	KUNIT_EXPECT_EQ(test, s.ss.last_us, START_RTT);
+}
+
+/*
+ * ACKs for 16 packets each, as where the way back lets every eighth through.  The first flight
+ * has one ACK and is no train.  Then the RTT has to tell, with fewer RTTs than eight in a round
+ * trip, and with one in each.
+ */
+static void start_thinned(struct kunit *test)
+{
+	u32 high = start_alarm_us(START_RTT, 1), i, w;
+	struct start s;
+
+	start_begin(test, &s, LF_TRAIN, 10);
+	start_train_ack(&s, 10, 600000, 0);
+	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 20U);
+
+	start_begin(test, &s, LF_TRAIN, 48);
+	s.ss.level = 1;
+	start_ack(&s, 16, START_RTT);
+	for (i = 0; i < 7; i++)
+		start_ack(&s, 16, high);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	w = tcp_snd_cwnd(s.tp);
+	KUNIT_EXPECT_EQ(test, w, 48U + 8 * 16);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 16, high), w);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	for (i = 0; i < 3; i++) {
+		start_ack(&s, s.tp->snd_nxt - s.tp->snd_una, high);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), w);
+	}
+	KUNIT_EXPECT_EQ(test,
+			start_ack(&s, s.tp->snd_nxt - s.tp->snd_una, high),
+			lf_train_full(&s.ss, w, high));
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	/* RFC 9406 asks for eight in one round trip: below 128 packets it says nothing. */
+	start_begin(test, &s, LF_HYSTART, 32);
+	for (i = 0; i < 5; i++) {
+		start_ack(&s, 16, START_RTT << i);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	}
+}
+
+/*
+ * An ACK of which RACK takes no RTT, as for a packet that was sent twice, leaves the last one
+ * there.  That may make an alarm, which the next RTT refutes, and no less of a window.
+ */
+static void start_rtt_again(struct kunit *test)
+{
+	struct start s;
+	u32 i, w;
+
+	start_begin(test, &s, LF_TRAIN, 64);
+	start_round(&s, START_RTT);
+	w = tcp_snd_cwnd(s.tp);
+	s.tp->rack.rtt_us = 2 * START_RTT;
+	for (i = 0; i < 4; i++) {
+		s.tp->snd_una++;
+		lf_slow_start(start_sk(&s), &s.ss, 1);
+	}
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), w + 3);
+	start_hold(&s, 2, START_RTT);
+	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+	KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), w + 3);
+}
+
+/*
+ * An RTT of nothing while the window is held: it grows as the kernel's, up to ssthresh, which
+ * is the cap and a packet more.  There slow start is over.
+ */
+static void start_rtt_missing_at_cap(struct kunit *test)
+{
+	struct start s;
+
+	start_at_cap(test, &s);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1000, 0), 1701U);
+	KUNIT_EXPECT_FALSE(test, tcp_in_slow_start(s.tp));
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 1701,
+						 1500), 1500U);
+}
+
+/*
+ * Until slow start is over on a path that holds @bdp packets: an RTT is as long as the queue
+ * of the window before makes it.  Returns its round trips.
+ */
+static u32 start_path(struct start *s, u32 bdp)
+{
+	u32 rounds = 0, rtt, end;
+
+	while (s->ss.stage != LF_SS_OVER && rounds++ < 100) {
+		end = s->tp->snd_nxt;
+		rtt = max(START_RTT, div_u64((u64)START_RTT *
+					     (end - s->tp->snd_una), bdp));
+		while (before(s->tp->snd_una, end))
+			start_ack(s, 1, rtt);
+	}
+	return rounds;
+}
+
+/*
+ * Packets of another size in the middle of slow start.  Smaller ones: the path holds more of
+ * them than the target, which is refuted.  Larger ones: it holds fewer, which the RTT tells.
+ */
+static void start_mss(struct kunit *test)
+{
+	struct start s;
+	u32 w;
+
+	start_at_target(test, &s, 1000);
+	KUNIT_EXPECT_LE(test, start_path(&s, 9600), 25U);
+	w = tcp_snd_cwnd(s.tp);
+	KUNIT_EXPECT_GE(test, w, 9600U);
+	KUNIT_EXPECT_LE(test, w, 9600U * 17 / 16 + 1);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, w);
+
+	start_at_target(test, &s, 100);
+	KUNIT_EXPECT_LE(test, start_path(&s, 267), 10U);
+	w = tcp_snd_cwnd(s.tp);
+	KUNIT_EXPECT_GE(test, w, 267U);
+	KUNIT_EXPECT_LE(test, w, 267U * 17 / 16 + 1);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, w);
+
+	/* A loss behind an alarm: bytes of old packets, an MSS of new ones. */
+	for (w = 1; w <= 10; w++) {
+		start_begin(test, &s, LF_TRAIN, 900);
+		s.tp->mss_cache = 300 * w;
+		s.ss.stage = LF_SS_HOLD;
+		s.ss.round_end = s.tp->snd_una + 900 * 1500;
+		KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss,
+							 900, 850),
+				min(w <= 5 ? 450 : 900 - 450 * 5 / w, 850U));
+	}
+}
+
+/*
+ * Another algorithm is selected in slow start.  ssthresh is what the path holds and a
+ * sixteenth, in packets, which is true for any of them: it goes up to there, and its first
+ * loss is as any other.  Nothing measured: it has a first slow start of its own.
+ */
+static void start_handed_over(struct kunit *test)
+{
+	enum lf_slow_start_way way;
+	struct lf_slow_start next;
+	struct start s;
+	u32 i;
+
+	for (way = LF_TRAIN; way <= LF_CLASSIC; way++) {
+		start_begin(test, &s, LF_TRAIN, 10);
+		lf_slow_start_begin(start_sk(&s), &next, way);
+		KUNIT_EXPECT_TRUE(test, (next.stage == LF_SS_GROW) ==
+				  (way != LF_CLASSIC));
+		start_train(&s, 100000);
+		KUNIT_ASSERT_EQ(test, s.tp->snd_ssthresh, 1063U);
+		lf_slow_start_begin(start_sk(&s), &next, way);
+		KUNIT_EXPECT_TRUE(test, next.stage == LF_SS_OVER);
+		for (i = 20; i < 1063; i++) {
+			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(s.tp), i);
+			lf_slow_start(start_sk(&s), &next, 1);
+		}
+		KUNIT_EXPECT_FALSE(test, tcp_in_slow_start(s.tp));
+		KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &next,
+							 1063, 900), 900U);
+	}
 }
 
 /* --- where it is the kernel's -------------------------------------------- */
@@ -1200,6 +1436,7 @@ static struct kunit_case start_train_cases[] = {
 	KUNIT_CASE(start_refuted),
 	KUNIT_CASE(start_full),
 	KUNIT_CASE(start_alarm),
+	KUNIT_CASE(start_alarm_levels),
 	KUNIT_CASE(start_false_alarms),
 	{}
 };
@@ -1218,6 +1455,11 @@ static struct kunit_case start_common_cases[] = {
 	KUNIT_CASE(start_classic),
 	KUNIT_CASE(start_no_rtt),
 	KUNIT_CASE(start_rtt_missing),
+	KUNIT_CASE(start_rtt_missing_at_cap),
+	KUNIT_CASE(start_rtt_again),
+	KUNIT_CASE(start_thinned),
+	KUNIT_CASE(start_mss),
+	KUNIT_CASE(start_handed_over),
 	KUNIT_CASE(start_any_rtt),
 	KUNIT_CASE(start_clock),
 	KUNIT_CASE(start_clamped),

@@ -177,7 +177,6 @@ class Sums(NamedTuple):
     """Of runs with each seed: bits per second, packets."""
 
     goodput: float
-    ours: float
     lost: int
 
 
@@ -193,7 +192,6 @@ def both(experiment: Experiment) -> Callable[..., tuple[Sums, Sums]]:
             found.append(
                 Sums(
                     sum(one["summary"]["goodput_bps"] for one in all_of),
-                    sum(one["flows"][0]["goodput_bps"] for one in all_of),
                     sum(one["summary"]["dropped"] for one in all_of),
                 )
             )
@@ -215,12 +213,16 @@ PATHS = {
 }
 
 
+# Where it is less than 0.95 times: see "Where it is worse" of docs/slow-start.md.
+WORSE = {("jitter", "composite"), ("random loss", "ghstcp"), ("random loss", "cwhstcp")}
+
+
 @each
 @pytest.mark.parametrize("path", PATHS)
 def test_goodput_where_the_path_does_not_tell(both: Both, cc: str, path: str) -> None:
-    """At least nine tenths of that with the papers' way."""
+    """At least 0.95 times that with the papers' way, but for those that are known to be worse."""
     train, classic = both(cc, **PATHS[path])
-    assert train.goodput >= 0.9 * classic.goodput
+    assert train.goodput >= (0.9 if (path, cc) in WORSE else 0.95) * classic.goodput
 
 
 @each
@@ -229,7 +231,7 @@ def test_beside_a_neighbour(both: Both, cc: str) -> None:
     less."""
     more = '[[flow]]\ncc = "cubic"\nrtt = "120ms"\n'
     train, classic = both(cc, more, top='warmup = "5s"', flow='start = "5s"')
-    assert train.goodput >= 0.9 * classic.goodput
+    assert train.goodput >= 0.95 * classic.goodput
     assert train.lost <= 0.5 * classic.lost
 
 

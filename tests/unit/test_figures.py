@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -536,6 +537,23 @@ def test_which_results_are_of_older_versions(docs: Path, tree: Path, toml: Toml)
     (tree / "tcp_foo.c").write_text((tree / "tcp_foo.c").read_text() + "int more;\n")
     assert figures.older_modules(cost) == {"foo"}
     assert said().startswith(f"{means}, in whole or in part: [cost](results/cost.json) (v0), ")
+
+
+def test_which_results_are_missing(docs: Path) -> None:
+    """What a page asks for and does not find is not current."""
+    (docs / "there.json").write_text("[]")
+    identity.PUBLISHED.write_text(here().text())
+
+    def said(*names: str) -> str:
+        figures.READ.clear()
+        for name in names:
+            with suppress(FileNotFoundError):
+                (figures.kept if name < "s" else figures.measured)(name)
+        return figures.older()
+
+    assert said("there") == "All results of this page are current."
+    assert said("one", "two") == "Not measured yet: one, two."
+    assert said("there", "two", "one") == "Not measured yet: one, two. All others are current."
 
 
 @pytest.mark.parametrize("mark", ["begin", "end"])

@@ -18,6 +18,7 @@ from longfat.pages import catalogue, data
 from longfat.pages.figures import slow_start as figures
 from longfat.pages.observe.slow_start import observe, over
 from longfat.pages.shown import Shown
+from longfat.pages.tables import picture
 from longfat.pages.tables import slow_start as tables
 from longfat.pages.verdict import Judged, judge
 from longfat.run.scenario import Scenario, load
@@ -188,9 +189,9 @@ def test_the_tables() -> None:
     assert len(others) == 12
     assert others[0] == ["20 ms", "0.1", *["1000 (20000)", "10 (0)", "1.000"] * 3]
     completion = rows(tables.completion())
-    assert len(completion) == 18
-    assert completion[0] == ["50 Mbit/s", "20 ms", "0.33", *["1.90 (1.000)"] * 4]
-    assert completion[-1][3:] == ["", "", *["1.90 (1.000)"] * 2]
+    assert len(completion) == 36
+    assert completion[0] == ["50 Mbit/s", "20 ms", "0.1", *["1.90 (1.000)"] * 4]
+    assert completion[-1] == ["10 Gbit/s", "300 ms", "4", *["1.90 (1.000)"] * 4]
     alarms = rows(tables.alarms("slow-start-alarm-1g"))
     assert [row[0] for row in alarms] == list(tables.CONDITIONS.values())
     assert alarms[1] == [
@@ -218,3 +219,22 @@ def test_a_table_of_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         every = rows(make())
         (tmp_path / f"{name}.json").write_text(json.dumps(there[1:]))
         assert rows(make()) == every[1:]
+    file = "slow-start-time-10g"
+    monkeypatch.setattr(tables, "TIMES", (file,))
+    there = lines(file)
+    (tmp_path / f"{file}.json").write_text(json.dumps(there[1:]))
+    found = [row[3:] for row in rows(tables.completion())]
+    assert found.count(["1.90 (1.000)"] * 4) == 11
+    assert found.count(["", *["1.90 (1.000)"] * 3]) == 1
+
+
+def test_a_picture_that_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is no link to nowhere."""
+    monkeypatch.setattr(data, "DOCS", tmp_path)
+    said = "Not drawn yet: [results.md](results.md#slow-start-time) says what is missing."
+    assert picture("slow-start-time") == said
+    drawn = tmp_path / "img/report-slow-start-time.svg"
+    drawn.parent.mkdir()
+    drawn.touch()
+    link = "[![Files](img/report-slow-start-time.svg)](results.md#slow-start-time)"
+    assert picture("slow-start-time") == link

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
-from longfat.pages import catalogue, page, work
+from longfat.pages import catalogue, data, page, work
 from longfat.pages.data import READ
 
 
@@ -37,7 +37,10 @@ def figure(ident: str) -> Callable[[], str]:
 def picture(ident: str) -> str:
     """The first picture of a figure of the catalogue, which docs/results.md shows, too."""
     (chosen,) = catalogue.choose([ident])
-    return f"[![{chosen.number}](img/report-{ident}.svg)](results.md#{ident})"
+    file = f"img/report-{ident}.svg"
+    if not (data.DOCS / file).exists():
+        return f"Not drawn yet: [results.md](results.md#{ident}) says what is missing."
+    return f"[![{chosen.number}]({file})](results.md#{ident})"
 
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))
