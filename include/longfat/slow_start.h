@@ -571,6 +571,8 @@ static inline void lf_slow_start_undo(const struct sock *sk,
 		return;
 	ss->lost = 0;
 	ss->stage = LF_SS_GROW;
+	/* Where the window was held it is that window, and no growth. */
+	ss->owed = 0;
 	ss->delivered = 0;
 	lf_next_round(tcp_sk(sk), ss);
 }

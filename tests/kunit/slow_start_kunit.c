@@ -941,6 +941,11 @@ static void start_undone_at_target(struct kunit *test)
 		start_ack(&s, 1, START_RTT);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 	KUNIT_EXPECT_TRUE(test, tcp_in_slow_start(s.tp));
+	/* The held window is not owed. */
+	lf_slow_start_loss(start_sk(&s), &s.ss, 1000, 999);
+	lf_slow_start_undo(start_sk(&s), &s.ss);
+	tcp_snd_cwnd_set(s.tp, 1300);
+	KUNIT_EXPECT_LE(test, start_ack(&s, 4, START_RTT), 1304U);
 }
 
 /* A loss in congestion avoidance is none of slow start, whatever an undo has left. */
