@@ -487,14 +487,15 @@ HOST = """
 import shutil, sys
 from pathlib import Path
 from longfat.build import tools
-from longfat.run import backends
+from longfat.run import backends, scenario
+one = scenario.load(Path("tests/scenarios/realtime.toml"))[0]
 run = Path(sys.argv[1], "run")
 run.mkdir()
 shutil.copy(tools.GUEST / "run.sh", run)
 (run / "setup.sh").write_text("ip netns add lf-test\\n")
 (run / "spaces").write_text("lf-test\\n")
 (run / "main.sh").write_text("touch begun; sleep 1000\\n")
-backends.Host().execute(run, None, 1, timeout=60)
+backends.Host().execute(run, one, 1, timeout=60)
 """
 
 

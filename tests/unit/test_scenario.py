@@ -36,7 +36,7 @@ REFUSED = {
         "rest",
         "[host]\nx = 1",
         "host.x",
-        "gro, offload, pacing, sack, sysctl",
+        "gro, offload, pacing, quickack, sack, sysctl",
     ),
     "unknown table": ("rest", "[links]\nx = 1", "links", "unknown key; valid here: duration"),
     "missing key": ("duration", "", "duration", "is missing"),
