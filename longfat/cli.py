@@ -200,8 +200,10 @@ def compare(
         str, typer.Option(help="One flow of this beside them.", autocompletion=_algorithms)
     ] = "",
     duration: Annotated[str, typer.Option(help="Of each run.")] = "60s",
-    warmup: Annotated[str, typer.Option(help="Figures count from here.")] = "20s",
-    seed: Annotated[list[int] | None, typer.Option(help="A run for each (1).")] = None,
+    warmup: Annotated[str, typer.Option(help="Time at the start that figures leave out.")] = "20s",
+    seed: Annotated[
+        list[int] | None, typer.Option(help="Seed; repeat for several runs (1).")
+    ] = None,
     save: Annotated[
         Path | None, typer.Option(metavar="FILE.toml", help="Where the scenario is written.")
     ] = None,
@@ -213,8 +215,8 @@ def compare(
 ) -> None:
     """Compare algorithms on every combination of paths: a table, and a page with pictures.
 
-    Of rate, rtt, buffer, loss and flows several values may be given, with commas.  Runs of which a
-    current result is there are not repeated.
+    Of rate, rtt, buffer, loss and flows several values may be given, with commas.  A run
+    with a current result is not repeated.
 
     Example: scripts/longfat compare ltcp cubic --buffer 0.1bdp,1bdp --beside reno
     """
@@ -269,6 +271,11 @@ def compare(
         )
         raise
     show()
+    if len(done()) + len(failed) < len(todo):
+        raise LabError(
+            f"some of the {len(todo)} results in {out} are not of this comparison: another one "
+            f"writes there at the same time; choose another directory with -o"
+        )
     if failed:
         lines = "\n".join(one.line for one in failed)
         raise LabError(f"{len(failed)} of {len(todo)} runs failed:\n{lines}")

@@ -45,7 +45,7 @@ _KBUILD_OURS = (
 
 # What make says of itself.
 _NOISE = re.compile(
-    r"make(\[\d+\])?: (Entering|Leaving) directory .*|\s+(CC|LD|MODPOST|AS|AR|GEN|CLEAN) .*"
+    r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*|\s+(CC|LD|MODPOST|AS|AR|GEN|CLEAN) .*"
     r"|warning: the compiler differs from .*|\s+The kernel was built by: .*|\s+You are using: .*"
     r"|\s+BTF .*|Skipping BTF generation .*|"
 )
@@ -65,13 +65,13 @@ class Source:
         return cache.digest(*how, self.kbuild, *parts)
 
     def bare_digest(self) -> str:
-        """Stands for its code without comments, where it is known by its source."""
-        texts = [
-            objects.bare(path.read_text(errors="replace"))
-            for name, path in sorted(self.files.items())
-            if name.endswith((".c", ".h"))
-        ]
-        return cache.digest(*texts)
+        """Stands for its code without comments and for what builds it, where it is known by its
+        source."""
+        parts: list[object] = []
+        for name, path in sorted(self.files.items()):
+            code = name.endswith((".c", ".h"))
+            parts += [name, objects.bare(path.read_text(errors="replace")) if code else path]
+        return cache.digest(self.kbuild, *parts)
 
     def copy(self, to: Path) -> None:
         """Into the directory `to`, which is made."""
@@ -173,11 +173,13 @@ def collect(path: Path) -> Source:
 def command(headers: str, place: str, *, arch: str = "") -> list[str]:
     """What builds the copy of a source in `place` with a kernel's `headers`.
 
-    A warning is none of an error, also where the module's own Makefile wants it to be; and the
+    Warnings are not errors, also where the module's own Makefile wants them to be; and the
     directory is in no string of the code.
     """
     jobs = len(os.sched_getaffinity(0))
     return [
+        # A Makefile's $(PWD) is the shell's, and make -C leaves it as it was.
+        *("env", f"PWD={place}"),
         *("make", "-C", headers, f"M={place}", *([f"ARCH={arch}"] if arch else []), f"-j{jobs}"),
         *(f"KCFLAGS=-fmacro-prefix-map={place}/=", "CFLAGS_MODULE=-Wno-error", "modules"),
     ]

@@ -26,7 +26,7 @@ mark() {
 }
 
 behind() {
-	dmesg | sed "1,/$1/d"
+	dmesg | sed "0,/$1/d"
 }
 
 uname -r >"$dir/kernel"
@@ -34,10 +34,10 @@ mark "modules begin"
 begin=$mark
 loaded=
 for module; do
-	before=" $(cat $available) "
-	# What it needs and is the kernel's own.
+	# What it needs and is the kernel's own; that may register names, too.
 	[ ! -s "$dir/$module.needs" ] ||
 		xargs modprobe -a <"$dir/$module.needs" 2>"$dir/$module.log"
+	before=" $(cat $available) "
 	mark "load $module"
 	if ! insmod "$dir/$module.ko" 2>>"$dir/$module.log"; then
 		behind "$mark" >>"$dir/$module.log"

@@ -355,7 +355,7 @@ class Host(Backend):
         return f"lf{os.getpid()}"
 
     def kernel_of_modules(self) -> str:
-        return f"this kernel ({os.uname().release})"
+        return f"this kernel ({os.uname().release}, {os.uname().version})"
 
     def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
         tools.need("make", "cc", "insmod", "rmmod")

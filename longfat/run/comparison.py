@@ -102,6 +102,18 @@ def text(of: Comparison) -> str:
 def scenarios(of: Comparison, name: str) -> list[Scenario]:
     """The scenarios of the file, were it called `name`; LabError in the words of the command
     line."""
+    given = {
+        "ALGORITHM": of.algorithms,
+        "--rate": of.rate,
+        "--rtt": of.rtt,
+        "--buffer": of.buffer,
+        "--loss": of.loss,
+        "--flows": of.flows,
+    }
+    for option, values in given.items():
+        for value in values:
+            if values.count(value) > 1:
+                raise LabError(f"{option}: {value} is given twice")
     with scratch.directory("run") as where:
         path = where / f"{name}.toml"
         path.write_text(text(of))

@@ -389,7 +389,10 @@ def current(path: Path, scenario: Scenario, seed: int, backend: str, on: Platfor
     """Whether `path` holds the result of this run, made by this backend on this platform."""
     if not path.exists():
         return False
-    found = read(path)
+    try:
+        found = read(path)
+    except LabError:  # damaged: made again
+        return False
     return found["backend"] == backend and on.knows(found, scenario, seed)
 
 

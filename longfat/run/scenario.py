@@ -197,7 +197,8 @@ class Scenario(_Strict):
     @classmethod
     def _module(cls, settings: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
         for name, parameters in settings.items():
-            if given.may_come() and name not in modules.owners():
+            # It may come yet, also in the place of the tree's.
+            if given.may_come() and name not in given.owners():
                 continue
             if name in given.owners():
                 refused = (given.refusal(name, *setting) for setting in parameters.items())

@@ -18,6 +18,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from longfat.core import data
 from longfat.core.errors import LabError, cannot_write
 from longfat.run.result import Json
 
@@ -166,7 +167,7 @@ def _arrow() -> Any:
     except ImportError as error:
         raise LabError(
             "Parquet needs the Python package pyarrow, which is ten times the lab and so not one "
-            "of its own: `scripts/longfat python -m pip install pyarrow` (of a pipx's lab: `pipx "
+            f"of its own: `{data.COMMAND} python -m pip install pyarrow` (of a pipx's lab: `pipx "
             "inject longfat pyarrow`); --csv needs none"
         ) from error
 

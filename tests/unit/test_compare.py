@@ -72,6 +72,8 @@ def test_every_combination(tmp_path: Path) -> None:
         ({"loss": ["2"]}, "--loss: 2.0 is not a probability"),
         ({"flows": ["0"]}, "--flows: Input should be greater than or equal to 1"),
         ({"flows": ["many"]}, "--flows: Input should be a valid integer"),
+        ({"algorithms": ["reno", "cubic", "reno"]}, "ALGORITHM: reno is given twice"),
+        ({"rate": ["1gbit", "1gbit"]}, "--rate: 1gbit is given twice"),
         ({"algorithms": ["nosuch"]}, "ALGORITHM: no congestion control 'nosuch'"),
         ({"beside": "nosuch"}, "--beside: no congestion control 'nosuch'"),
         ({"duration": "1"}, "--duration: '1' is not a time"),

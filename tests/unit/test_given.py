@@ -101,6 +101,18 @@ def test_what_is_kept_is_known_by_the_content(tmp_path: Path) -> None:
     assert len({digests[0][0], digests[1][0], digests[0][2]}) == 3
 
 
+def test_a_makefile_is_part_of_what_a_module_is(tmp_path: Path) -> None:
+    """Its flags decide what the code does."""
+    found = set()
+    for number, flag in enumerate(("-DBETA=512", "-DBETA=700")):
+        where = tmp_path / str(number)
+        where.mkdir()
+        (where / "x.c").write_text("int x = BETA;")
+        (where / "Makefile").write_text(f"obj-m := x.o\nccflags-y := {flag}\n")
+        found.add(given.collect(where).bare_digest())
+    assert len(found) == 2
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -301,6 +313,9 @@ def test_a_scenario_is_checked_before_anything_is_built(
     path = tmp_path / "one.toml"
     with given.awaited():
         path.write_text(toml(cc='cc = "new"', rest="[module.new]\nbeta = 3"))
+        scenario.load(path)
+        # A changed copy of the tree's may have more parameters.
+        path.write_text(toml(cc='cc = "foo"', rest="[module.foo]\nmore = 3"))
         scenario.load(path)
         for wrong in (toml(cc='cc = "new"', link="los = 1"), toml(cc='cc = "a name of its own"')):
             path.write_text(wrong)

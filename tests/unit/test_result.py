@@ -513,6 +513,10 @@ def test_current_is_the_same_run_on_the_same_platform(
     parts = on.identity(scenario, 3, "vm")
     result.write(result.make(scenario, 3, "vm", planned, finished(flow(0)), parts), path)
     assert current(scenario)
+    whole = path.read_bytes()
+    path.write_bytes(whole[:100])
+    assert not current(scenario), "damaged: it is made again"
+    path.write_bytes(whole)
     assert not current(scenario, seed=4) and not current(scenario, backend="host")
     assert not current(one(cc='cc = "foo"', top='warmup = "1s"'))
     (tree / "include/longfat/growth.h").write_text("/* only said otherwise */\n")
