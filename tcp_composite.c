@@ -350,7 +350,7 @@ static u32 composite_quiet(struct composite *ca)
 		return 0;
 	need = (need - s->credit + LF_RATE_ONE - 1) >> LF_RATE_SHIFT;
 	/* The pacing rate is to follow the window and the RTT. */
-	return min3(ca->turn, (u32)need, ca->sum / 8);
+	return min3(ca->turn, (u32)need, min_t(u32, ca->sum / 8, U16_MAX));
 }
 
 /* @acked more packets, and those owed: how many does an acknowledgment cover? */

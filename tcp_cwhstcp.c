@@ -352,6 +352,9 @@ static u32 cwhstcp_ssthresh(struct sock *sk)
 	struct cwhstcp *ca = inet_csk_ca(sk);
 	u32 w = tcp_snd_cwnd(tcp_sk(sk));
 
+	/* Slow start does not look for the growth that holds at a window. */
+	if (likely(ca->c) && (w < ca->rule.floor || w >= ca->rule.stop))
+		cwhstcp_enter(ca, w);
 	w = lf_slow_start_loss(sk, &ca->slow, w, cwhstcp_decrease(ca, w));
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (unlikely(!ca->c))

@@ -558,7 +558,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		return gentle;
 	/* Behind an alarm it is what the window was when the lost packet left. */
 	if (stage == LF_SS_HOLD)
-		w += w - min(w, (ss->round_end - tp->snd_una) /
+		w += w - min(w, (u32)max_t(s32, ss->round_end - tp->snd_una, 0) /
 				max(tp->mss_cache, 1U));
 	return clamp(w / 2, 2U, max(gentle, 2U));
 }

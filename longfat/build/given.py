@@ -45,7 +45,8 @@ _KBUILD_OURS = (
 
 # What make says of itself.
 _NOISE = re.compile(
-    r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*|\s+(CC|LD|MODPOST|AS|AR|GEN|CLEAN) .*"
+    r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*"
+    r"|\s+(CC|LD|MODPOST|AS|AR|GEN|CLEAN) .*"
     r"|warning: the compiler differs from .*|\s+The kernel was built by: .*|\s+You are using: .*"
     r"|\s+BTF .*|Skipping BTF generation .*|"
 )
