@@ -30,8 +30,8 @@
  * window has packets; then it is another's turn.  So N turns take W packets, one
  * round trip, and each stream has grown by one packet.  Most ACKs end no turn and let no
  * window grow: they are only counted, and composite_account() has to look at the others.
- * So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.  An ACK for an
- * eighth of W or more is shared by all streams in one pass.  The arithmetic is
+ * So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.  An ACK for
+ * more than an eighth of W is shared by all streams in one pass.  The arithmetic is
  * include/longfat/growth.h's, exact under stretch ACKs.
  *
  * The distribution function (deal=):
@@ -67,10 +67,10 @@
  *	burst srtt / (p W)	p = 1 + 2 / sqrt(N)
  *
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
- * time TCP gets to send.  So a gap is at most 3.1 times the mean, and gaps vary nearly as in
- * a Poisson process, which many independent senders together are.  p > 1 lets the
- * acknowledgments stay the clock.  Its 2 and the 3/2 are fitted to the share of N
- * connections (docs/composite.md).  While most streams are in slow start or the window is
+ * time TCP gets to send.  So a gap is at most 3.1 times the mean.  Its deviation is three
+ * quarters of the mean; in a Poisson process, which many independent senders together are,
+ * it is the mean.  p > 1 lets the acknowledgments stay the clock.  Its 2 and the 3/2 are
+ * fitted to the share of N connections (docs/composite.md).  While most streams are in slow start or the window is
  * below W / 2, p is tcp_pacing_ss_ratio, as the kernel's.  tcp_pacing_ca_ratio is p of one
  * stream alone, which has the kernel's bursts: of more streams it would not be that of N
  * connections, and the parameter pacing is in its place.  Gaps are even for one stream, and

@@ -54,7 +54,7 @@
  *     equal behind any queue.  The minimum is the kernel's, of the last 300 s
  *     (net.ipv4.tcp_min_rtt_wlen).
  *  2. Never slower than Reno: growth is at least 1 packet per RTT.  By default a flow
- *     that grows by that loses half, and is Reno.
+ *     that the law lets grow no faster also loses half: it is Reno.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
  *  4. The default, as above.  docs/cwhstcp.md has what either law gives.
@@ -307,8 +307,8 @@ static void cwhstcp_init(struct sock *sk)
 }
 
 /*
- * Give the socket back as it was: the next algorithm must not send single packets because
- * this one did.  May come without ->init before, and twice.
+ * Give sk_pacing_shift back: the next algorithm must not send single packets because this
+ * one did.  May come without ->init before, and twice.
  */
 static void cwhstcp_release(struct sock *sk)
 {
