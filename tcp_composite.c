@@ -73,10 +73,11 @@
  * fitted to the share of N connections (docs/composite.md).  While most streams are in slow
  * start or the window is below W / 2, p is tcp_pacing_ss_ratio, as the kernel's.
  * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
- * streams it would not be that of N connections, and the parameter pacing is in its place.  Gaps are even for one stream, and
- * for a window of less than two bursts.  The kernel halves a gap for a sender that was
- * late, as with any pacing.  Under fq TCP hands down 1/1024 s at the rate of a gap, so a
- * short one may be that of several bursts, and the mean is less.
+ * streams it would not be that of N connections, and the parameter pacing is in its place.
+ * Gaps are even for one stream, and for a window of less than two bursts.  The kernel
+ * halves a gap for a sender that was late, as with any pacing.  Under fq TCP hands down
+ * 1/1024 s at the rate of a gap, so a short one may be that of several bursts, and the mean
+ * is less.
  *
  * Differences from the thesis
  *
