@@ -16,6 +16,7 @@
 #define LONGFAT_TSO_H
 
 #include <net/tcp.h>
+#include <longfat/pacing.h>
 
 /**
  * lf_tso_segs - the burst that the kernel would choose
@@ -23,16 +24,13 @@
  * @mss:    bytes of a packet; not 0
  * @fewest: packets
  *
- * sk_gso_max_size of older kernels includes the room for headers, that of newer ones does
- * not; here the room is subtracted in any case.
- *
  * Return: packets.
  */
 static inline u32 lf_tso_segs(const struct sock *sk, u32 mss, u32 fewest)
 {
 	u64 bytes = READ_ONCE(sk->sk_pacing_rate) >> READ_ONCE(sk->sk_pacing_shift);
-	u32 most = READ_ONCE(sk->sk_gso_max_size);
 #ifdef LF_HAVE_TSO_RTT_LOG
+	u32 most = READ_ONCE(sk->sk_gso_max_size);
 	const struct net *net = sock_net(sk);
 	u32 halvings = tcp_min_rtt(tcp_sk(sk)) >>
 		       READ_ONCE(net->ipv4.sysctl_tcp_tso_rtt_log);
@@ -40,8 +38,7 @@ static inline u32 lf_tso_segs(const struct sock *sk, u32 mss, u32 fewest)
 	if (halvings < BITS_PER_TYPE(most))
 		bytes += most >> halvings;
 #endif
-	most -= min_t(u32, most, MAX_TCP_HEADER + 1);
-	return max((u32)min_t(u64, bytes, most) / mss, fewest);
+	return max((u32)min_t(u64, bytes, lf_largest_burst(sk)) / mss, fewest);
 }
 
 #ifdef LF_HAVE_MIN_TSO_SEGS

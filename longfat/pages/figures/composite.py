@@ -257,17 +257,17 @@ def beside_cubic(runs: Runs) -> Shown:
     return shown
 
 
+def _off(run: Json) -> float:
+    """By how many points a share is off what is due."""
+    return float(100 * (run["observed"]["share"] - run["observed"]["due"]))
+
+
 def receivers(runs: Runs) -> Shown:
     """Shares on many paths, by how the receiver acknowledges."""
     shown = Shown()
     for name, of in group(runs("composite-receivers"), case).items():
         shown.values[f"share, {name}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+M), {name}"] = over(
-            of,
-            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
-            unit="points",
-            digits=1,
-        )
+        shown.values[f"off N/(N+M), {name}"] = over(of, _off, unit="points", digits=1)
     return shown
 
 
@@ -279,12 +279,7 @@ def long_packets(runs: Runs) -> Shown:
         lambda run: (_buffer(run), int(run["observed"]["streams"])),
     ).items():
         shown.values[f"share, N={n}, {buffer}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+16), N={n}, {buffer}"] = over(
-            of,
-            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
-            unit="points",
-            digits=1,
-        )
+        shown.values[f"off N/(N+16), N={n}, {buffer}"] = over(of, _off, unit="points", digits=1)
     return shown
 
 
@@ -335,9 +330,6 @@ def pacing(runs: Runs) -> Shown:
 
     for (link, above, n), of in group(runs("composite-pacing"), kind).items():
         shown.values[f"off N/(N+16), pacing={above}, N={n}, {link}"] = over(
-            of,
-            lambda run: 100 * (run["observed"]["share"] - run["observed"]["due"]),
-            unit="points",
-            digits=1,
+            of, _off, unit="points", digits=1
         )
     return shown
