@@ -216,7 +216,7 @@ struct composite_stream {
 
 /* The streams of one connection and who gets an event. */
 struct composite_book {
-	u64	rate;		/* mean, bytes/s; 0: no RTT is known */
+	u64	rate;		/* mean, bytes/s; 0: none is known, or no pacing */
 	u32	dealing;	/* random: of who gets an event, */
 	u32	spread;		/*   of bursts and gaps */
 	u32	packets, acks;	/* of late, as acknowledged in Open */
@@ -566,8 +566,8 @@ static void composite_successes(struct sock *sk, u32 acked)
 	}
 }
 
-/* Every stream leaves slow start, and W becomes @w. */
-static void composite_started(struct composite *ca, u32 w)
+/* W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss. */
+static void composite_resize(struct composite *ca, u32 w)
 {
 	u32 sum = max(ca->sum, 1U), had = 0, given = 0, i;
 
@@ -578,10 +578,24 @@ static void composite_started(struct composite *ca, u32 w)
 		had += s->cwnd;
 		s->cwnd = div_u64((u64)had * w, sum) - given;
 		given += s->cwnd;
-		s->ssthresh = min(s->ssthresh, max(s->cwnd, 2U));
 		composite_put(ca, s);
 	}
 	ca->turn = 0;
+}
+
+/* Every stream leaves slow start, and W becomes @w. */
+static void composite_started(struct composite *ca, u32 w)
+{
+	u32 i;
+
+	composite_resize(ca, w);
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		composite_take(ca, s);
+		s->ssthresh = min(s->ssthresh, max(s->cwnd, 2U));
+		composite_put(ca, s);
+	}
 }
 
 /*
@@ -647,7 +661,10 @@ static bool composite_doubles(const struct composite *ca)
 		ca->sum <= slow->target / 2);
 }
 
-/* Mean rate at which the window leaves, bytes per second; 0: no RTT is known. */
+/*
+ * Mean rate at which the window leaves, bytes per second; an RTT is known.  0: without
+ * pacing, as the kernel takes a ratio of 0.
+ */
 static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
@@ -655,8 +672,6 @@ static u64 composite_rate(const struct sock *sk)
 	u32 cwnd = tcp_snd_cwnd(tp), percent;
 	u64 rate;
 
-	if (!tp->srtt_us)
-		return 0;
 	if (composite_doubles(ca) || cwnd < ca->sum / 2)
 		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
 	else if (ca->book)
@@ -666,7 +681,8 @@ static u64 composite_rate(const struct sock *sk)
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
-	return div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
+	rate = div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
+	return percent ? max(rate, 1ULL) : 0;
 }
 
 /*
@@ -693,11 +709,12 @@ static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 static void composite_pace(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u64 rate = composite_rate(sk);
+	u64 rate;
 
-	if (!rate)
+	if (!tcp_sk(sk)->srtt_us)
 		return;
-	lf_set_pacing_rate(sk, rate);
+	rate = composite_rate(sk);
+	lf_set_pacing_rate(sk, rate ? rate : ~0UL - 1);
 	if (!ca->book)
 		return;
 	ca->book->rate = rate;
@@ -762,24 +779,22 @@ static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
 static void composite_rescale(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 mss = tcp_sk(sk)->mss_cache, i;
+	u32 old = ca->mss, mss = tcp_sk(sk)->mss_cache, i;
 
-	if (ca->mss && mss > ca->mss && inet_csk(sk)->icsk_mtup.enabled) {
-		for (i = 0; i < ca->n; i++) {
-			struct composite_stream *s = composite_stream(ca, i);
-
-			composite_take(ca, s);
-			s->cwnd = composite_rescaled(s->cwnd, ca->mss, mss);
-			s->prior_cwnd = composite_rescaled(s->prior_cwnd,
-							   ca->mss, mss);
-			s->ssthresh = max(composite_rescaled(s->ssthresh, ca->mss,
-							     mss), 2U);
-			s->prior_ssthresh = composite_rescaled(s->prior_ssthresh,
-							       ca->mss, mss);
-			composite_put(ca, s);
-		}
-	}
 	ca->mss = mss;
+	if (!old || mss <= old || !inet_csk(sk)->icsk_mtup.enabled)
+		return;
+	composite_resize(ca, composite_rescaled(ca->sum, old, mss));
+	ca->prior_cwnd = composite_rescaled(ca->prior_cwnd, old, mss);
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+
+		composite_take(ca, s);
+		s->prior_cwnd = composite_rescaled(s->prior_cwnd, old, mss);
+		s->ssthresh = max(composite_rescaled(s->ssthresh, old, mss), 2U);
+		s->prior_ssthresh = composite_rescaled(s->prior_ssthresh, old, mss);
+		composite_put(ca, s);
+	}
 }
 
 /* --- how many streams ---------------------------------------------------- */
@@ -1104,7 +1119,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
  * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
  * window for each timeout that passed and remembers three quarters.
  */
-static void composite_restart(struct sock *sk)
+static void composite_tx_start(struct sock *sk)
 {
 	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves;
 	struct composite *ca = inet_csk_ca(sk);
@@ -1122,16 +1137,11 @@ static void composite_restart(struct sock *sk)
 static u32 composite_min_tso_segs(struct sock *sk)
 {
 	u32 least = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	const struct composite *ca = inet_csk_ca(sk);
 
-	/* With packets in flight there was no pause. */
-	if (!tcp_sk(sk)->packets_out)
-		composite_restart(sk);
+	if (ca->n && lf_after_idle(sk, ca->restarted))
+		return least;
 	return composite_spread(sk, least);
-}
-
-static void composite_tx_start(struct sock *sk)
-{
-	composite_restart(sk);
 }
 
 LF_DEFINE_TSO_SEGS(composite)

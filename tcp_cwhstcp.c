@@ -329,15 +329,16 @@ static void cwhstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->c))
 		return;
-	if (cwhstcp_follow(sk)) {
-		cwhstcp_enter(ca, tcp_snd_cwnd(tp));
-		if (ca->param_rtt == CWHSTCP_RTT_MIN)
-			cwhstcp_trace(sk, CWHSTCP_RTT, tcp_snd_cwnd(tp));
-	}
 	acked = lf_avoidance(sk, &ca->slow, acked);
+	/* Slow start needs neither eta nor blocks. */
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
+	if (cwhstcp_follow(sk)) {
+		cwhstcp_enter(ca, w);
+		if (ca->param_rtt == CWHSTCP_RTT_MIN)
+			cwhstcp_trace(sk, CWHSTCP_RTT, w);
+	}
 	do {
 		if (unlikely(w < ca->rule.floor || w >= ca->rule.stop))
 			cwhstcp_enter(ca, w);
@@ -352,8 +353,8 @@ static u32 cwhstcp_ssthresh(struct sock *sk)
 	struct cwhstcp *ca = inet_csk_ca(sk);
 	u32 w = tcp_snd_cwnd(tcp_sk(sk));
 
-	/* Slow start does not look for the growth that holds at a window. */
-	if (likely(ca->c) && (w < ca->rule.floor || w >= ca->rule.stop))
+	/* Slow start looks neither for the RTT nor for the growth that holds at a window. */
+	if (likely(ca->c) && (cwhstcp_follow(sk) || w < ca->rule.floor || w >= ca->rule.stop))
 		cwhstcp_enter(ca, w);
 	w = lf_slow_start_loss(sk, &ca->slow, w, cwhstcp_decrease(ca, w));
 	/* A lost SYN is a loss before ->init: zeroed state. */

@@ -411,47 +411,44 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 	return ca;
 }
 
-/* Samples are of congestion avoidance alone: elsewhere RTT says other things. */
-static bool ghstcp_avoids(const struct sock *sk)
-{
-	return !tcp_in_slow_start(tcp_sk(sk)) &&
-	       inet_csk(sk)->icsk_ca_state < TCP_CA_CWR;
-}
-
-static void ghstcp_pkts_acked(struct sock *sk, const struct ack_sample *sample)
+/*
+ * The round-trip time of this ACK, as RACK has it (RFC 8985): of the packet that was sent
+ * last of those that are delivered.  An ACK that brings none leaves RACK as it was; then
+ * departure and time do not make now.
+ */
+static void ghstcp_take_rtt(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 now = (u32)tp->tcp_mstamp, sent = (u32)tp->rack.mstamp;
 	struct ghstcp *ca = inet_csk_ca(sk);
-	u32 now = (u32)tp->tcp_mstamp;
 
-	/* The answer to a SYN comes before ->init: zeroed state. */
-	if (!ca->growth.stop)
+	if (ca->param_mode != GHSTCP_AUTO)
 		return;
-	if (unlikely(ca->starting || ca->param_mode != GHSTCP_AUTO)) {
-		if (ca->param_mode != GHSTCP_AUTO || !ghstcp_avoids(sk))
-			return;
+	/* Only congestion avoidance: elsewhere RTT says other things. */
+	if (unlikely(tcp_in_slow_start(tp) ||
+		     inet_csk(sk)->icsk_ca_state >= TCP_CA_CWR)) {
+		ghstcp_restart(ca);
+		return;
+	}
+	if (unlikely(ca->starting)) {
 		ca->starting = 0;
 		ghstcp_restart(ca);
 	}
-	if (!ghstcp_avoids(sk)) {
-		memset(&ca->window, 0, sizeof(ca->window));
+	if (ca->window.n && before(now, ca->next_us))
 		return;
-	}
-	if (sample->rtt_us <= 0)
+	if (!tp->rack.rtt_us || now - sent != tp->rack.rtt_us)
 		return;
-	if (!ca->window.n) {
-		ca->round_end = tp->snd_nxt;
-	} else if (ca->window.n >= ghstcp_min_samples &&
-		   !before(tp->snd_una, ca->round_end)) {
+	if (ca->window.n >= ghstcp_min_samples &&
+	    !before(tp->snd_una, ca->round_end)) {
 		ghstcp_window_end(sk);
 		ghstcp_restart(ca);
-		ca->round_end = tp->snd_nxt;
-	} else if (ca->window.n >= ghstcp_max_samples ||
-		   before(now, ca->next_us)) {
-		return;
 	}
-	ghstcp_sample(&ca->window, now - sample->rtt_us, sample->rtt_us);
-	ca->next_us = now + (tp->srtt_us >> (3 + 6));
+	if (!ca->window.n)
+		ca->round_end = tp->snd_nxt;
+	else if (ca->window.n >= ghstcp_max_samples)
+		return;
+	ghstcp_sample(&ca->window, sent, tp->rack.rtt_us);
+	ca->next_us = now + (tp->srtt_us >> (3 + 6)) + 1;
 }
 
 static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
@@ -461,6 +458,7 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	struct lf_slow_start *slow = NULL;
 	u32 w;
 
+	ghstcp_take_rtt(sk);
 	/* Congestion avoidance does not even look for it. */
 	if (unlikely(tcp_in_slow_start(tp)) && ca->starting)
 		slow = &ca->slow;
@@ -544,7 +542,6 @@ LF_DEFINE_TX_START(ghstcp)
 static struct tcp_congestion_ops ghstcp __read_mostly = {
 	.init		= ghstcp_init,
 	.cong_avoid	= ghstcp_cong_avoid,
-	.pkts_acked	= ghstcp_pkts_acked,
 	.ssthresh	= ghstcp_ssthresh,
 	.undo_cwnd	= ghstcp_undo_cwnd,
 	.get_info	= lf_get_info,

@@ -40,9 +40,11 @@
  * congestion window is only a ceiling: twice the rate times the smoothed RTT, plus
  * some packets.
  *
- * A connection is in one of two modes:
+ * A connection is in one of three modes:
  *
- *	start	the kernel's slow start, up to a loss or to ssthresh
+ *	first	the first slow start, up to a loss or until the path is full
+ *		(include/longfat/slow_start.h)
+ *	start	a later one, the kernel's, up to a loss or to ssthresh
  *	rate	the law above
  *
  * After a loss, slow start ends with the rate at which the last round trip was
@@ -84,7 +86,9 @@
  *     up (sabul-offsets.toml).  Selected by a connection that has lost packets, it
  *     assumes that they were lost at the present rate, and that the answers before were
  *     too weak.  probe=0: as in the paper.
- *  5. The paper begins with a configured rate; here slow start finds it.
+ *  5. The paper begins with a configured rate; here slow start finds it.  Where that
+ *     found the path full, the law's growth ends with it, as by difference 4.
+ *     slow_start=classic: the kernel's slow start, up to a loss.
  *  6. The rate does not grow in an interval in which it was not used, because the
  *     application, the receiver or a window limited the sender.  Once for each
  *     retransmission timeout of that it falls halfway to the window that was used, as
@@ -105,9 +109,9 @@
  *     8 ms, a burst is an eighth of the RTT instead of 1 ms, unless a driver has chosen
  *     (sk_pacing_shift); but with the kernel's tcp_tso_rtt_log of 9 up to 64 KB are
  *     added to that below 4 ms.
- * 12. tcp_pacing_ss_ratio holds in slow start, as for the kernel's own.  Afterwards
- *     tcp_pacing_ca_ratio does not: it makes a rate of a window, and here the rate is
- *     what the law controls.
+ * 12. tcp_pacing_ss_ratio holds in slow start and tcp_pacing_ca_ratio near its end, as
+ *     for the kernel's own.  Afterwards neither does: they make a rate of a window, and
+ *     here the rate is what the law controls.
  *
  * Notes.  A connection reads the parameters when it starts (or selects sabul) and
  * keeps them.  There is no timer: an interval ends with the first acknowledgment
@@ -128,6 +132,7 @@
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/slow_start.h>
 #include <longfat/tso.h>
 #include <longfat/version.h>
 
@@ -175,6 +180,9 @@ LF_PARAM_UINT(probe, 4, 0, 6,
 	      "growth beyond the last overflow, 2^-this of the law's");
 LF_PARAM_BOOL(cap, true, "hold c, b, d to their share at 1 Gbit/s");
 LF_PARAM_BOOL(once, true, "answer an overflow once");
+LF_PARAM_ENUM(slow_start, LF_TRAIN,
+	      "how the first slow start ends, default train",
+	      "train", "hystart++", "limited", "classic");
 
 /*
  * delta in nanoseconds, 30 bits of fraction: 8 ns, 1448 Gbit/s of 1448 bytes, to
@@ -213,14 +221,24 @@ static const u32 sabul_headroom = 10;
 
 enum sabul_mode {
 	SABUL_NONE,		/* ->init was never called */
+	SABUL_FIRST,
 	SABUL_START,
 	SABUL_BY_RATE,
 };
 
 struct sabul {
-	u64	delta;		/* ns << SABUL_SHIFT; in SABUL_BY_RATE */
-	u64	known;		/* delta up to which growth is the law's, or 0 */
-	u64	prior_delta;	/* when this loss event began */
+	union {
+		struct {	/* not in SABUL_FIRST, see sabul_fresh() */
+			u64	delta;	/* ns << SABUL_SHIFT; in SABUL_BY_RATE */
+			u64	known;	/* up to which growth is the law's, or 0 */
+			u64	prior_delta;	/* when this loss event began */
+			u32	mark;	/* delivered when the last decrease took
+					 *   effect
+					 */
+			u32	mark_us;	/* then, as begin_us: 71 minutes */
+		};
+		struct lf_slow_start slow;	/* in SABUL_FIRST */
+	};
 	u32	begin_us;	/* of the interval, low bits of tp->tcp_mstamp */
 	u32	sent;		/* tp->data_segs_out, tp->lost then */
 	u32	lost;
@@ -230,8 +248,6 @@ struct sabul {
 	u32	newest;		/* delivered when the last packet acknowledged
 				 *   was sent
 				 */
-	u32	mark;		/* delivered when the last decrease took effect */
-	u32	mark_us;	/*   and the time, as begin_us: 71 minutes */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	u32	alpha;		/* parameters of this connection; << SABUL_RATIO_SHIFT */
 	u16	probed_ms;	/* intervals of growth beyond @known, added up */
@@ -248,6 +264,7 @@ struct sabul {
 	u8	probe : 3;	/* parameters again */
 	u8	cap : 1;
 	u8	once : 1;
+	u8	slow_way : 2;
 	u8	strength : 4;	/* (1) adds 2^this times c */
 	u8	shift;		/* sk_pacing_shift as we set it, or 0 */
 };
@@ -400,12 +417,15 @@ static void sabul_pace(struct sock *sk, u64 rate)
 	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
 }
 
-/* As the kernel's own in slow start; its ratio of 0 is no pacing. */
+/* As the kernel's own in slow start, slower near its end; a ratio of 0 is no pacing. */
 static u64 sabul_start_rate(const struct sock *sk, u32 window)
 {
-	u32 percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
+	const struct net *net = sock_net(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 rate = lf_window_rate(window, tp->mss_cache, tp->srtt_us);
+	u32 percent = window < tp->snd_ssthresh / 2 ?
+		      READ_ONCE(net->ipv4.sysctl_tcp_pacing_ss_ratio) :
+		      READ_ONCE(net->ipv4.sysctl_tcp_pacing_ca_ratio);
 
 	return percent ? div_u64(min(rate, BIT_ULL(40)) * percent, 100) : U64_MAX;
 }
@@ -457,6 +477,24 @@ static void sabul_begin(struct sock *sk)
 	ca->fresh = tp->lost;
 	ca->congested = 0;
 	ca->fast = 0;
+}
+
+/* Nothing was answered yet, and no rate is known. */
+static void sabul_fresh(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->known = 0;
+	ca->mark = ca->newest;
+	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp -
+		      sabul_soon * ca->t_ms * USEC_PER_MSEC;
+}
+
+/* Does what comes now tell of what was sent since the last answer? */
+static bool sabul_again(const struct sabul *ca)
+{
+	return ca->mode == SABUL_FIRST || !ca->once ||
+	       !before(ca->newest, ca->mark);
 }
 
 /* What is sent from now on is sent more slowly. */
@@ -549,11 +587,23 @@ static void sabul_by_rate(struct sock *sk)
 
 /* --- modes --------------------------------------------------------------- */
 
+/* The first slow start begins, or begins again. */
+static void sabul_first(struct sock *sk)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->mode = SABUL_FIRST;
+	lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
+}
+
 static void sabul_start(struct sock *sk, enum sabul_reason why)
 {
 	struct sabul *ca = inet_csk_ca(sk);
 
-	ca->mode = SABUL_START;
+	if (ca->mode == SABUL_FIRST && why == SABUL_TIMEOUT)
+		sabul_fresh(sk);
+	if (ca->mode != SABUL_FIRST || why == SABUL_TIMEOUT)
+		ca->mode = SABUL_START;
 	ca->waiting = 0;
 	sabul_begin(sk);
 	sabul_apply(sk);
@@ -565,7 +615,7 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	bool lost;
+	bool lost, first = ca->mode == SABUL_FIRST;
 
 	/* Until all of before the timeout is acknowledged, as the core. */
 	if (inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
@@ -577,11 +627,13 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 		if (!tcp_is_cwnd_limited(sk))
 			sabul_unused(sk);
 		else if (acked)
-			tcp_slow_start(tp, acked);
+			lf_slow_start(sk, first ? &ca->slow : NULL, acked);
 		sabul_apply(sk);
 		return;
 	}
 	/* It is over, by loss or because the window is at ssthresh. */
+	if (first)
+		sabul_fresh(sk);
 	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 	ca->mode = SABUL_BY_RATE;
 	ca->waiting = 0;
@@ -594,6 +646,10 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 		sabul_decrease(ca, ca->alpha + 1ULL);
 		/* A burst of slow start says little of what the path carries. */
 		ca->known = 0;
+	} else if (first) {
+		/* The path is full with that. */
+		ca->known = ca->delta;
+		ca->probed_ms = 0;
 	}
 	/* What a timeout answered is still being counted. */
 	if (lost || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
@@ -625,9 +681,9 @@ static void sabul_init(struct sock *sk)
 	ca->mss = clamp_t(u32, tp->mss_cache, 1, U16_MAX);
 	ca->marked = tp->delivered_ce;
 	ca->echo_end = lf_no_echo(sk);
+	ca->slow_way = lf_param(slow_start);
 	ca->newest = tp->delivered - 1;
-	ca->mark = ca->newest;
-	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
+	sabul_fresh(sk);
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
@@ -635,6 +691,9 @@ static void sabul_init(struct sock *sk)
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 		ca->strength = ca->once ? sabul_strongest : 0;
+	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH &&
+		   ca->slow_way != LF_CLASSIC) {
+		sabul_first(sk);
 	}
 	sabul_start(sk, SABUL_INIT);
 }
@@ -645,11 +704,13 @@ static void sabul_rescale(struct sabul *ca, u32 mss)
 	u64 delta = ca->delta;
 
 	mss = clamp_t(u32, mss, 1, U16_MAX);
-	/* A quotient of more than 64 bits would be fatal on x86. */
-	if (mss > ca->mss)
-		delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
-	ca->delta = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
-	ca->known = 0;
+	if (ca->mode != SABUL_FIRST) {
+		/* A quotient of more than 64 bits would be fatal on x86. */
+		if (mss > ca->mss)
+			delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
+		ca->delta = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
+		ca->known = 0;
+	}
 	ca->decreased = 0;
 	ca->mss = mss;
 }
@@ -670,7 +731,7 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 		ca->marked = tp->delivered_ce;
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		/* Recovery can be for long, and there is no CWR in it. */
-		if (!before(ca->newest, ca->mark) || !ca->once) {
+		if (sabul_again(ca)) {
 			ca->congested = 1;
 			ca->echo_end = lf_answer_mark(sk);
 		}
@@ -683,12 +744,12 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 			      (u32)tp->tcp_mstamp - ca->mark_us <
 			      sabul_rest * ca->t_ms * USEC_PER_MSEC;
 	/* A mark that is behind us must not seem to be ahead when counters wrap. */
-	else
+	else if (ca->mode != SABUL_FIRST)
 		ca->mark = ca->newest;
-	if (ca->mode == SABUL_START)
-		sabul_slow_start(sk, rs->acked_sacked);
-	else
+	if (ca->mode == SABUL_BY_RATE)
 		sabul_by_rate(sk);
+	else
+		sabul_slow_start(sk, rs->acked_sacked);
 }
 
 /* A loss event begins; a lost SYN is one before ->init, with zeroed state. */
@@ -697,7 +758,8 @@ static u32 sabul_ssthresh(struct sock *sk)
 	struct sabul *ca = inet_csk_ca(sk);
 
 	ca->prior_mode = ca->mode;
-	ca->prior_delta = ca->delta;
+	if (ca->mode == SABUL_BY_RATE)
+		ca->prior_delta = ca->delta;
 	ca->decreased = 0;
 	return max(sabul_window(sk) / 2, 2U);
 }
@@ -731,7 +793,7 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		/* Of marks, too: CWR goes with the next new data. */
 		ca->echo_end = tp->snd_nxt;
 	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked &&
-		   (!before(ca->newest, ca->mark) || !ca->once)) {
+		   sabul_again(ca)) {
 		ca->congested = 1;
 	}
 }
@@ -753,14 +815,18 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	ca->waiting = 0;
 	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
 	if (ca->prior_mode == SABUL_BY_RATE) {
-		if (ca->mode == SABUL_START || ca->delta > ca->prior_delta)
+		if (ca->mode != SABUL_BY_RATE || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
 		ca->known = 0;
 		sabul_begin(sk);
 	}
 	/* The ceiling of rate mode is no window of slow start. */
-	cwnd = max(ca->mode == SABUL_START ? cwnd : 1, tp->prior_cwnd);
+	cwnd = max(ca->mode == SABUL_BY_RATE ? 1 : cwnd, tp->prior_cwnd);
 	ca->mode = ca->prior_mode;
+	if (ca->mode == SABUL_FIRST) {
+		sabul_first(sk);
+		ca->slow.stage = LF_SS_GROW;
+	}
 	sabul_set_window(sk, cwnd);
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_UNDO);
@@ -777,13 +843,9 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct sabul *ca = inet_csk_ca(sk);
 	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 9);
-	u32 restarted = ca->restarted;
 
-	/* After a pause the first burst leaves before the kernel says that it is over. */
-	if (!tp->packets_out && tp->srtt_us && ca->mode != SABUL_NONE &&
-	    lf_idle(sk, &restarted))
-		sabul_pace(sk, sabul_start_rate(sk, lf_initial_window(sk)));
-	else if (ca->mode == SABUL_BY_RATE && tp->srtt_us)
+	if (!(ca->mode && lf_after_idle(sk, ca->restarted)) &&
+	    ca->mode == SABUL_BY_RATE && tp->srtt_us)
 		sabul_pace(sk, sabul_bytes(ca, ca->delta - (ca->delta >> 4) +
 					       (ca->delta >> 11) * (random & 255)));
 	return random >> 8 ? 1 :

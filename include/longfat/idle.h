@@ -4,14 +4,15 @@
  * not used.  The kernel leaves both to algorithms that have ->cong_control.  A window is
  * unused in part while the application or the receiver is the limit.
  *
- * The kernel announces the start of sending, CA_EVENT_TX_START, too late: the first
- * burst has its size already.  So algorithms ask lf_idle() before each transmission, in
- * ->min_tso_segs.  An MTU probe comes without that; for it they ask at the event.
+ * The kernel announces the start of sending, CA_EVENT_TX_START, with the first burst,
+ * which has its size and its pace already.  So algorithms restart at that event, and make
+ * that burst a small and slow one before it, see lf_after_idle().
  */
 #ifndef LONGFAT_IDLE_H
 #define LONGFAT_IDLE_H
 
 #include <net/tcp.h>
+#include <longfat/pacing.h>
 
 /* The initial window of this path, packets: RFC 2861 restarts with it. */
 static inline u32 lf_initial_window(struct sock *sk)
@@ -46,6 +47,26 @@ static inline u32 lf_idle(const struct sock *sk, u32 *restarted)
 		return 0;
 	*restarted = tp->lsndtime;
 	return idle / rto;
+}
+
+/**
+ * lf_after_idle - is the next burst the first one after a pause?
+ * @sk:        the sender
+ * @restarted: as lf_idle() has left it
+ *
+ * For ->min_tso_segs.  If it is, it leaves at the pace of an initial window per round trip.
+ *
+ * Return: whether it is; then the burst is to be the kernel's.
+ */
+static inline bool lf_after_idle(struct sock *sk, u32 restarted)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	if (!tp->srtt_us || !lf_idle(sk, &restarted))
+		return false;
+	lf_set_pacing_rate(sk, lf_window_rate(lf_initial_window(sk),
+					      tp->mss_cache, tp->srtt_us));
+	return true;
 }
 
 /**

@@ -233,18 +233,6 @@ static void call_min_tso_segs(struct sender *s)
 	require(tp->is_cwnd_limited == limited, "was %u", limited);
 }
 
-static void call_pkts_acked(struct sender *s, u32 acked, s32 rtt_us)
-{
-	struct ack_sample sample = { .pkts_acked = acked, .rtt_us = rtt_us };
-	struct before was = look(s);
-
-	if (ops_of(s)->pkts_acked)
-		ops_of(s)->pkts_acked(sock_of(s), &sample);
-	check(s, &was, "pkts_acked");
-	require(s->tp.snd_cwnd == was.cwnd, "cwnd %u, was %u", s->tp.snd_cwnd,
-		was.cwnd);
-}
-
 /* The same state, acknowledged packet by packet: the window that it comes to. */
 static u32 one_by_one(const struct sender *s, u32 acked)
 {
@@ -470,8 +458,6 @@ static void do_ack(struct sender *s, const struct ack *a)
 		tp->rack.rtt_us = a->rtt_us;
 		tp->rack.mstamp = a->sent ? : tp->tcp_mstamp - (u32)a->rtt_us;
 	}
-	if (acked)
-		call_pkts_acked(s, acked, a->rtt_us);
 	do_lose(s, a->lost);
 	if (*state >= TCP_CA_CWR && !before(tp->delivered, s->recovered))
 		do_open(s);

@@ -1522,7 +1522,12 @@ static void composite_only_answers(struct kunit *test)
 
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, was);
 		tp->packets_out = 100;
-		for (i = 0; i < 100; i++) {
+		for (i = 0; i < 101; i++) {
+			/* The last time after a pause. */
+			if (i == 100) {
+				tp->packets_out = 0;
+				tp->lsndtime = tcp_jiffies32 - 10 * HZ;
+			}
 			memcpy(was, tp, sizeof(*was));
 			composite_min_tso_segs(sk);
 			rate = sk->sk_pacing_rate;
@@ -1599,6 +1604,11 @@ static void composite_spreads(struct kunit *test)
 	tp = composite_test_sock(test, 100, 2);
 	composite_pace((struct sock *)tp);
 	KUNIT_EXPECT_EQ(test, ((struct sock *)tp)->sk_pacing_rate, 5792000UL);
+	/* A ratio of 0 is no pacing, as the kernel has it. */
+	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = 0;
+	composite_pace((struct sock *)tp);
+	composite_min_tso_segs((struct sock *)tp);
+	KUNIT_EXPECT_EQ(test, ((struct sock *)tp)->sk_pacing_rate, ~0UL - 1);
 	init_net.ipv4.sysctl_tcp_pacing_ca_ratio = 120;
 	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = 200;
 }
@@ -1645,7 +1655,7 @@ static void composite_hook_begins(struct kunit *test)
 		composite_audit(test, tp, "begin");
 		/* Nor does a pause before the first data take it away. */
 		tp->lsndtime = tcp_jiffies32 - 100 * HZ;
-		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 		composite_audit(test, tp, "pause");
 		/* It doubles, as one connection would. */
@@ -1914,26 +1924,30 @@ static void composite_hook_idle(struct kunit *test)
 
 		/* A jiffy may pass between this and what is tested. */
 		tp->lsndtime = tcp_jiffies32 - HZ / 2;
-		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
 		tp->lsndtime = tcp_jiffies32 - 5 * HZ / 2;
 		/* What is not silence: something in flight. */
 		tp->packets_out = 1;
-		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
 		tp->packets_out = 0;
 		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 0;
-		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
 		init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
-		composite_min_tso_segs(sk);
+		/* The first burst: at least the kernel's two, 10 x 1448 bytes in 100 ms. */
+		KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk),
+				init_net.ipv4.sysctl_tcp_min_tso_segs);
+		KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 144800UL);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 6400U);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
 		KUNIT_EXPECT_EQ(test, ca->sum, 1600U);
-		/* Nothing could be sent; not again for the same pause. */
+		/* Not again for the same pause. */
 		composite_min_tso_segs(sk);
 		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1600U);
-		/* An MTU probe is the first to leave, and does not ask. */
 		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
 		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
@@ -1946,7 +1960,7 @@ static void composite_hook_idle(struct kunit *test)
 		tcp_snd_cwnd_set(tp, 6400);
 		tp->lsndtime = tcp_jiffies32 - 121 * HZ / 2;
 		composite_init(sk);
-		composite_min_tso_segs(sk);
+		composite_tx_start(sk);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 		composite_audit(test, tp, "selected in a pause");
 	}
@@ -2071,6 +2085,32 @@ static void composite_hook_mtu_probe(struct kunit *test)
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ(test, composite_stream(composite_of(tp), i)->ssthresh,
 				(u32)TCP_INFINITE_SSTHRESH);
+}
+
+/*
+ * Streams of a packet or two, and packets six times as large: what is left of W is that of
+ * the kernel, and an undo brings back no more than there was.
+ */
+static void composite_hook_mtu_probe_few(struct kunit *test)
+{
+	u32 n, w;
+
+	for (n = 1; n <= COMPOSITE_MAX; n = n * 3 + 1) {
+		for (w = n; w <= 3 * n; w += (n + 1) / 2) {
+			struct tcp_sock *tp = composite_test_streams(test, w, n,
+							COMPOSITE_LOTTERY);
+			struct composite *ca = composite_of(tp);
+			u32 sum = ca->sum * 1448 / 8948;
+
+			inet_csk((struct sock *)tp)->icsk_mtup.enabled = 1;
+			ca->prior_cwnd = w;
+			tp->mss_cache = 8948;
+			composite_rescale((struct sock *)tp);
+			KUNIT_ASSERT_EQ(test, ca->sum, sum);
+			KUNIT_ASSERT_EQ(test, ca->prior_cwnd, w * 1448 / 8948);
+			composite_audit(test, tp, "few packets");
+		}
+	}
 }
 
 /*
@@ -2241,6 +2281,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_idle),
 	KUNIT_CASE(composite_hook_unused),
 	KUNIT_CASE(composite_hook_mtu_probe),
+	KUNIT_CASE(composite_hook_mtu_probe_few),
 	KUNIT_CASE(composite_hook_get_info),
 	KUNIT_CASE(composite_hook_registered),
 	KUNIT_CASE(composite_names_taken),

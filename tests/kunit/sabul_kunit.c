@@ -32,8 +32,12 @@ static u64 sabul_ns(u64 ns)
 	return ns << SABUL_SHIFT;
 }
 
-/* Just selected, in slow start at @cwnd; 100 ms; the clock does not begin at 0. */
-static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
+/*
+ * Just selected, in slow start at @cwnd, which ends by @slow_start; 100 ms; the clock does not
+ * begin at 0.
+ */
+static struct tcp_sock *sabul_test_first(struct kunit *test, u32 cwnd,
+					 const char *slow_start)
 {
 	struct tcp_sock *tp = lf_test_sock(test, cwnd, 100000);
 	struct sock *sk = (struct sock *)tp;
@@ -53,8 +57,16 @@ static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
 	tp->packets_out = 2;
 	tp->lsndtime = tcp_jiffies32;
 	tp->snd_cwnd_stamp = tcp_jiffies32;
+	lf_test_set(test, "slow_start", slow_start, 0);
 	sabul_init(sk);
+	lf_test_set(test, "slow_start", "train", 0);
 	return tp;
+}
+
+/* In the kernel's slow start. */
+static struct tcp_sock *sabul_test_sock(struct kunit *test, u32 cwnd)
+{
+	return sabul_test_first(test, cwnd, "classic");
 }
 
 /* The same with a parameter other than its default, which it has again after. */
@@ -782,6 +794,86 @@ static void sabul_start_by_ssthresh(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 }
 
+/*
+ * The first slow start is of include/longfat/slow_start.h, until that ends it, a loss or a
+ * timeout does.  Nothing else writes where its state is.
+ */
+static void sabul_first_slow_start(struct kunit *test)
+{
+	static const struct {
+		const char *slow_start;
+		u32 w;		/* of 900 packets, when 18 more are acknowledged */
+	} all[] = {
+		{ "limited", 901 }, { "hystart++", 918 }, { "train", 918 },
+	};
+	u32 i;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		struct tcp_sock *tp = sabul_test_first(test, 900, all[i].slow_start);
+		struct sock *sk = (struct sock *)tp;
+		struct sabul *ca = sabul_of(tp);
+		struct lf_slow_start was;
+
+		KUNIT_ASSERT_EQ(test, sabul_mode(tp), SABUL_FIRST);
+		/* Other packets, and nothing to take back. */
+		was = ca->slow;
+		tp->mss_cache = 2 * SABUL_MSS;
+		sabul_test_ack(tp, 1000, 0, 0, tp->delivered - 1);
+		sabul_undo_cwnd(sk);
+		KUNIT_EXPECT_EQ(test, memcmp(&ca->slow, &was, sizeof(was)), 0);
+		sabul_test_ack(tp, 1000, 18, 0, tp->delivered - 1);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), all[i].w);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_FIRST);
+		/* A pause does not end it. */
+		tp->packets_out = 0;
+		tp->lsndtime = tcp_jiffies32 - 60 * HZ;
+		sabul_tx_start(sk);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_FIRST);
+		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, TCP_INFINITE_SSTHRESH);
+		sabul_audit(test, tp, "first");
+
+		/* The path is full: 1000 packets in 100 ms, and slow growth from there. */
+		tcp_snd_cwnd_set(tp, 1000);
+		ca->slow.stage = LF_SS_OVER;
+		tp->snd_ssthresh = 1000;
+		sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+		KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(100000)), sabul_ns(1));
+		KUNIT_EXPECT_EQ(test, ca->known, ca->delta);
+		KUNIT_EXPECT_FALSE(test, ca->waiting);
+		KUNIT_EXPECT_EQ(test, ca->mark, ca->newest);
+
+		/* A timeout ends it, and was in vain. */
+		tp = sabul_test_first(test, 900, all[i].slow_start);
+		sk = (struct sock *)tp;
+		ca = sabul_of(tp);
+		was = ca->slow;
+		tp->prior_cwnd = 900;
+		tp->packets_out = 0;
+		KUNIT_EXPECT_EQ(test, sabul_ssthresh(sk), 450U);
+		tcp_snd_cwnd_set(tp, 1);
+		sabul_set_state(sk, TCP_CA_Loss);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+		KUNIT_EXPECT_EQ(test, ca->mark, tp->delivered);
+		KUNIT_EXPECT_EQ(test, sabul_undo_cwnd(sk), 900U);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_FIRST);
+		was.round_end = tp->snd_nxt;
+		was.stage = LF_SS_GROW;
+		KUNIT_EXPECT_EQ(test, memcmp(&ca->slow, &was, sizeof(was)), 0);
+
+		/* So does a mark, or a loss, and no growth is known to be safe. */
+		inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
+		sabul_set_state(sk, TCP_CA_CWR);
+		sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+		KUNIT_EXPECT_TRUE(test, ca->waiting);
+		KUNIT_EXPECT_EQ(test, ca->known, 0ULL);
+		sabul_audit(test, tp, "marked");
+	}
+}
+
 /* A timeout: one packet, slow start to half; again while it lasts. */
 static void sabul_timeout(struct kunit *test)
 {
@@ -1105,12 +1197,12 @@ static void sabul_idle(struct kunit *test)
 	tp->lsndtime = tcp_jiffies32 - 60 * HZ;
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
-	/* The first burst is of the new rate: 10 packets in 100 ms, twice. */
+	/* The first burst is of an initial window's rate: 10 packets in 100 ms. */
 	tp->packets_out = 0;
 	sabul_min_tso_segs(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 144800UL);
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
@@ -1128,8 +1220,9 @@ static void sabul_idle(struct kunit *test)
 	/* Selected in a pause, with a window that another one left. */
 	sabul_release(sk);
 	tcp_snd_cwnd_set(tp, 20000);
-	sabul_init(sk);
 	tp->snd_ssthresh = 20000;
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 15000U);
@@ -1542,6 +1635,7 @@ static const struct lf_test_params sabul_params[] = {
 	{ "probe", { "0", "6", "4" }, NULL, NULL },
 	{ "cap", { "N", "Y" } },
 	{ "once", { "N", "Y" } },
+	{ "slow_start", { "hystart++", "limited", "classic", "train" } },
 };
 
 static void sabul_params_checked(struct kunit *test)
@@ -1617,6 +1711,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_start_by_loss),
 	KUNIT_CASE(sabul_start_rates),
 	KUNIT_CASE(sabul_start_by_ssthresh),
+	KUNIT_CASE(sabul_first_slow_start),
 	KUNIT_CASE(sabul_start_unused),
 	KUNIT_CASE(sabul_timeout),
 	KUNIT_CASE(sabul_timeout_in_flight),
