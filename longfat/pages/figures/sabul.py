@@ -15,6 +15,7 @@ from longfat.pages.shown import (
     Value,
     case,
     cc,
+    dropped,
     extreme,
     goodput,
     group,
@@ -298,4 +299,28 @@ def slow(runs: Runs) -> Shown:
         )
         shown.values[f"{link}, {who}: loss"] = over(of, loss, unit="%")
         shown.values[f"{link}, {who}: total"] = over(of, utilisation, unit="%", digits=1)
+    return shown
+
+
+def start(runs: Runs) -> Shown:
+    """Packets lost until the first slow start was over, and goodput, by how it ends."""
+    shown = Shown()
+
+    def path(run: Json) -> str:
+        return f"{rate(run)} x {_rtt(run):g} ms, {run['scenario']['link']['buffer'][0]:.2g} BDP"
+
+    for where, of in group(runs("sabul-start"), path).items():
+        by = {str(run["scenario"]["module"]["sabul"]["slow_start"]): run for run in of}
+        for way, run in by.items():
+            for when, lost in (("slow start", run["observed"]["until"]), ("20 s", dropped(run))):
+                shown.values[f"{way}, lost in {when}: {where}"] = Value(
+                    float(lost), unit="packets", digits=0
+                )
+        train, classic = by["train"], by["classic"]
+        shown.values[f"goodput, train over classic: {where}"] = Value(
+            goodput(train) / goodput(classic), digits=3
+        )
+        shown.values[f"lost in slow start, train over classic: {where}"] = Value(
+            train["observed"]["until"] / max(classic["observed"]["until"], 1), digits=3
+        )
     return shown

@@ -11,6 +11,7 @@ from longfat.pages.data import (
     PUBLISHED,
     rates,
 )
+from longfat.pages.observe import slow_start
 from longfat.run import result
 from longfat.run.result import Json
 
@@ -109,6 +110,8 @@ def observe(run: Json) -> Json:
     found: Json = {"shares": [round(flow["goodput_bps"] / capacity, 5) for flow in run["flows"]]}
     if run["scenario"]["trace"]:
         found |= intervals(run)
+    if run["scenario"]["name"].startswith("sabul-start-"):
+        found |= slow_start.ended(run)
     if len(run["flows"]) == 2:
         found |= {"mbps": rates(run, WINDOW), "convergence_s": convergence(run)}
     return found

@@ -45,6 +45,16 @@ def beginning(run: Json) -> Json:
     return found
 
 
+def ended(run: Json) -> Json:
+    """When slow start was over, seconds, and what was lost until then, packets."""
+    one = run["flows"][0]["connections"][0]
+    end = over(one)
+    if end is None:
+        return {"over_s": None, "until": run["summary"]["dropped"]}
+    until = dropped(run, end) - dropped(run, run["scenario"]["warmup"])
+    return {"over_s": round(end - one["t"][0], 3), "until": until}
+
+
 def observe(run: Json) -> Json:
     """Of a flow of limited size: how long it took.  Of another: when slow start was over, and what
     was lost until then; of one cell, what is drawn."""
@@ -53,12 +63,7 @@ def observe(run: Json) -> Json:
         if one["completion_s"] is None:
             raise LabError(f"{name}: ended before all was transferred")
         return {"completion_s": round(one["completion_s"], 6)}
-    end = over(one["connections"][0])
-    found: Json = {"over_s": None, "until": run["summary"]["dropped"]}
-    if end is not None:
-        begin = run["scenario"]["warmup"]
-        until = dropped(run, end) - dropped(run, begin)
-        found = {"over_s": round(end - one["connections"][0]["t"][0], 3), "until": until}
+    found = ended(run)
     if name.startswith("slow-start-1g-") and name.endswith(DRAWN):
         found |= beginning(run)
     return found

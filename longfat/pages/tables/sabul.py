@@ -267,6 +267,27 @@ def slow() -> str:
     return markdown(["link", "", "loss", "Jain", "least", "total, %", "queue, ms, mean"], rows)
 
 
+def start() -> str:
+    """The first slow start."""
+
+    def ways(run: Json) -> tuple[float, float, float]:
+        link = run["scenario"]["link"]
+        return link["rate"], run["flows"][0]["base_rtt_ms"], link["buffer"][0]
+
+    rows = []
+    for (_, rtt, buffer), runs in sorted(grouped("sabul-start", ways).items()):
+        by = {run["scenario"]["module"]["sabul"]["slow_start"]: run for run in runs}
+        two = [by[way] for way in ("classic", "train")]
+        row = [f"{_rate(runs[0])} x {rtt:g} ms, {buffer:.2g} BDP"]
+        row += [f"{run['observed']['until']:,}" for run in two]
+        row += [f"{run['summary']['dropped']:,}" for run in two]
+        row += [f"{run['summary']['goodput_bps'] / 1e6:.1f}" for run in two]
+        rows.append(row)
+    lost = ["lost in slow start: classic", "train", "lost in 20 s: classic", "train"]
+    headings = ["path", *lost, "goodput, Mbit/s: classic", "train"]
+    return markdown(headings, rows)
+
+
 PARTS = {
     "docs/sabul.md": {
         "fig1": fig1,
@@ -277,6 +298,7 @@ PARTS = {
         "fig4": fig4,
         "queue": queue,
         "slow": slow,
+        "start": start,
         "older": older,
     }
 }
