@@ -27,8 +27,12 @@ def _costs() -> Json:
 
 
 def packets(one: Scenario) -> float:
-    """What the link can carry in a run: what a run costs goes by it."""
-    return one.link.rate / 8 / one.link.mtu * one.duration
+    """What the link can carry in a run, or all there is to be carried: what a run costs goes by
+    it."""
+    most = one.link.rate / 8 * one.duration
+    if all(flow.bytes for flow in one.flow):
+        most = min(most, sum(flow.bytes * flow.connections for flow in one.flow))
+    return most / one.link.mtu
 
 
 def estimate(one: Scenario, file: str) -> float:
