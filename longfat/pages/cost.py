@@ -30,8 +30,9 @@ def packets(one: Scenario) -> float:
     """What the link can carry in a run, or all there is to be carried: what a run costs goes by
     it."""
     most = one.link.rate / 8 * one.duration
-    if all(flow.bytes for flow in one.flow):
-        most = min(most, sum(flow.bytes * flow.connections for flow in one.flow))
+    carried = [flow.bytes * flow.count for flow in one.flow if flow.bytes]
+    if len(carried) == len(one.flow):
+        most = min(most, sum(carried))
     return most / one.link.mtu
 
 

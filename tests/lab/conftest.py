@@ -12,6 +12,7 @@ import pytest
 from rich.console import Console
 
 from longfat.build import modules
+from longfat.machines import vm
 from longfat.run import result, runner, scenario
 from longfat.run.backends import Uml
 from longfat.run.result import Json
@@ -119,3 +120,12 @@ def decreases(window: list[int]) -> list[int]:
         if window[i] < 0.97 * window[i - 1] and (not found or i - found[-1] > 10):
             found.append(i)
     return found
+
+
+@pytest.fixture(scope="session")
+def machine() -> None:
+    """Virtual machines can be booted here."""
+    try:
+        vm.check()
+    except vm.Unavailable as error:
+        pytest.skip(str(error))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The other backends run the same scenario: Debian's own kernel, and `host` on it."""
+"""The backends of real time run the same scenario: Debian's own kernel, and `host` on it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from longfat.build import given
 from longfat.build.modules import ROOT
 from longfat.machines import suite, vm
 from longfat.run import result, runner, scenario
-from longfat.run.backends import Counted, Uml, Vm
+from longfat.run.backends import Vm
 from longfat.run.result import Json
 
 REALTIME = SCENARIOS / "realtime.toml"
@@ -31,14 +31,6 @@ rtt = "40ms"
 [module.half]
 most = "0,10"
 """
-
-
-@pytest.fixture(scope="module")
-def machine() -> None:
-    try:
-        vm.check()
-    except vm.Unavailable as error:
-        pytest.skip(str(error))
 
 
 def judge(one: Json, backend: str) -> None:
@@ -77,28 +69,6 @@ def test_vm_takes_modules(tmp_path: Path) -> None:
     assert max(one["flows"][0]["connections"][0]["cwnd"]) == 10
     assert list(one["identity"]["modules"]) == ["pair"]
     assert "pair: keeps 512, note is 'none'" in one["log"]
-
-
-@pytest.mark.usefixtures("machine")
-def test_counted_holds_what_real_time_does_not(tmp_path: Path) -> None:
-    """200 Mbit/s, where emulation in real time holds 50 (docs/speed.md): what arrives in the
-    measured time is what arrives in the lab's virtual time, within 1 %."""
-    (one,) = (
-        one
-        for one in scenario.load(SCENARIOS / "bench-vm.toml")
-        if one.link.rate == 200e6 and one.flow[0].count == 1
-    )
-    got = []
-    for backend in (Uml(), Counted()):
-        backend.prepare(lambda _: None)
-        path = tmp_path / f"{backend.name}.json"
-        job = runner.Job(one, 1, path)
-        runner.run([job], backend, workers=1, timeout=600, console=Console(quiet=True))
-        made = result.read(path)
-        assert made["backend"] == backend.name
-        got.append(made["flows"][0]["received_bytes"])
-    assert made["kernel"] == suite.kernel("bookworm")
-    assert got[1] == pytest.approx(got[0], rel=0.01)
 
 
 @pytest.mark.usefixtures("machine")

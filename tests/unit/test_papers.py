@@ -1092,7 +1092,7 @@ def test_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost.estimate(one, "other") == pytest.approx(3 + 25)
     assert cost.estimate(one, "known") == pytest.approx(3 + 50)
     # A flow that ends costs what it carries; beside one that does not it is as without.
-    file = one.flow[0].model_copy(update={"bytes": 15_000_000, "connections": 2})
+    file = one.flow[0].model_copy(update={"bytes": 15_000_000, "count": 2})
     ends = one.model_copy(update={"flow": (file,)})
     assert cost.estimate(ends, "other") == pytest.approx(3 + 0.1)
     both = one.model_copy(update={"flow": (file, one.flow[0])})
