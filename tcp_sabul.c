@@ -48,7 +48,8 @@
  *	rate	the law above
  *
  * After a loss, slow start ends with the rate at which the last round trip was
- * delivered; otherwise with the window per smoothed RTT.  A retransmission timeout
+ * delivered; otherwise with the window per smoothed RTT.  Where the first ends so, the first
+ * loss after it is answered from the rate of delivery.  A retransmission timeout
  * ends rate mode: one packet, and slow start up to half of the window.  The window is
  * rate times smoothed RTT here, so it counts what waits in a queue.  A pause longer
  * than the retransmission timeout ends rate mode, too: ten packets, and slow start up
@@ -265,6 +266,7 @@ struct sabul {
 	u8	cap : 1;
 	u8	once : 1;
 	u8	slow_way : 2;
+	u8	found : 1;	/* slow start ended without a loss, and none came since */
 	u8	strength : 4;	/* (1) adds 2^this times c */
 	u8	shift;		/* sk_pacing_shift as we set it, or 0 */
 };
@@ -525,6 +527,21 @@ static void sabul_unused(struct sock *sk)
 	}
 }
 
+/*
+ * The first overflow: down to the rate at which packets were delivered.  At most twice as much
+ * was sent.
+ */
+static void sabul_delivered(struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sabul *ca = inet_csk_ca(sk);
+
+	if (tp->rate_interval_us && tp->rate_delivered)
+		ca->delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
+							tp->rate_delivered),
+				    ca->delta, 2 * ca->delta);
+}
+
 /* The interval is over. */
 static void sabul_update(struct sock *sk)
 {
@@ -545,6 +562,9 @@ static void sabul_update(struct sock *sk)
 			ca->strength -= !!ca->strength;
 		else if (ca->once && ca->strength < sabul_strongest)
 			ca->strength++;
+		if (ca->found)
+			sabul_delivered(sk);
+		ca->found = 0;
 		sabul_decrease(ca, fresh);
 		sabul_answered(sk);
 	} else if (rho < ca->alpha) {
@@ -637,12 +657,9 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 	ca->mode = SABUL_BY_RATE;
 	ca->waiting = 0;
+	ca->found = first && !lost;
 	if (lost) {
-		/* The window was twice what was delivered, at most. */
-		if (tp->rate_interval_us && tp->rate_delivered)
-			ca->delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
-								tp->rate_delivered),
-					    ca->delta, 2 * ca->delta);
+		sabul_delivered(sk);
 		sabul_decrease(ca, ca->alpha + 1ULL);
 		/* A burst of slow start says little of what the path carries. */
 		ca->known = 0;

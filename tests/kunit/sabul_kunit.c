@@ -844,6 +844,12 @@ static void sabul_first_slow_start(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ca->known, ca->delta);
 		KUNIT_EXPECT_FALSE(test, ca->waiting);
 		KUNIT_EXPECT_EQ(test, ca->mark, ca->newest);
+		/* The first overflow: 800 packets in 100 ms were delivered, then c.  No other. */
+		tp->rate_delivered = 800;
+		tp->rate_interval_us = 100000;
+		sabul_test_interval(tp, 5);
+		KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(127000)), sabul_ns(500));
+		KUNIT_EXPECT_FALSE(test, ca->found);
 
 		/* A timeout ends it, and was in vain. */
 		tp = sabul_test_first(test, 900, all[i].slow_start);
