@@ -858,12 +858,14 @@ static void sabul_first_slow_start(struct kunit *test)
 		was = ca->slow;
 		tp->prior_cwnd = 900;
 		tp->packets_out = 0;
-		KUNIT_EXPECT_EQ(test, sabul_ssthresh(sk), 450U);
+		tp->snd_ssthresh = sabul_ssthresh(sk);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 450U);
 		tcp_snd_cwnd_set(tp, 1);
 		sabul_set_state(sk, TCP_CA_Loss);
 		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 		KUNIT_EXPECT_EQ(test, ca->mark, tp->delivered);
 		KUNIT_EXPECT_EQ(test, sabul_undo_cwnd(sk), 900U);
+		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 		KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_FIRST);
 		was.round_end = tp->snd_nxt;
 		was.stage = LF_SS_GROW;
