@@ -10,7 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated
 
 import typer
 import typer.main
@@ -24,6 +24,7 @@ from longfat.run import comparison, result, runner
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
 from longfat.run.backends import BACKENDS, Backend, Uml, fill
+from longfat.run.kernels import Kernels
 from longfat.run.plan import make as make_plan
 from longfat.show import watch as watching
 from longfat.stress import books, chaos
@@ -49,6 +50,7 @@ Modules = Annotated[
         help="A module of your own: a .c file, or a directory with a Kbuild or Makefile.",
     ),
 ]
+KERNEL = "debian:VERSION, the directory of a Linux tree, or DIRECTORY@COMMIT of a git repository"
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 
 
@@ -62,12 +64,23 @@ def _backend(name: str) -> Backend:
     return BACKENDS[name]()
 
 
-def _prepare(backend: Backend | Smp) -> None:
+def _place(name: str, found: list[scenarios.Scenario]) -> Backend | Kernels:
+    """Where all of these run; LabError if a backend has not the kernel of one."""
+    backend = _backend(name)
+    texts = list(dict.fromkeys(one.kernel for one in found))
+    if name == Uml.name and any(texts):
+        return Kernels(texts)
+    for one in found:
+        backend.on(one)
+    return backend
+
+
+def _prepare(backend: Backend | Kernels | Smp) -> None:
     with notes.status("preparing") as status, runner.terminable():
         backend.prepare(lambda text: status.update(f"preparing: {text}"))
 
 
-def _take(backend: Backend, paths: list[Path]) -> None:
+def _take(backend: Backend | Kernels, paths: list[Path]) -> None:
     """Build the modules of these paths and make known what they register."""
 
     def say(text: str) -> None:
@@ -77,28 +90,30 @@ def _take(backend: Backend, paths: list[Path]) -> None:
         backend.take(paths, say)
 
 
-T = TypeVar("T")
+Read = Callable[[], list[scenarios.Scenario]]
 
 
-def _ready(name: str, own: list[Path], read: Callable[[], T]) -> tuple[Backend, T]:
-    """The backend of this name, when it and modules of one's own are ready, and what `read` then
-    makes of scenarios.  What is wrong in a scenario is said before anything is built."""
-    if not own:
+def _ready(
+    name: str, own: list[Path], read: Read
+) -> tuple[Backend | Kernels, list[scenarios.Scenario]]:
+    """The backend of this name, when it and modules of one's own are ready, and the scenarios that
+    `read` then gives.  What is wrong in a scenario is said before anything is built."""
+    with given.awaited():
         found = read()
-        backend = _backend(name)
+    backend = _place(name, found)
+    if not own and not any(one.kernel for one in found):
+        found = read()
         _prepare(backend)
         return backend, found
-    with given.awaited():
-        read()
     for path in own:
         given.collect(path)
-    backend = _backend(name)
     _prepare(backend)
-    _take(backend, own)
+    if own:
+        _take(backend, own)
     return backend, read()
 
 
-def _workers(backend: Backend, jobs: int) -> int:
+def _workers(backend: Backend | Kernels, jobs: int) -> int:
     """How many runs at once."""
     workers = jobs or (len(os.sched_getaffinity(0)) if backend.exact else 1)
     if workers > 1 and not backend.exact:
@@ -106,8 +121,14 @@ def _workers(backend: Backend, jobs: int) -> int:
     return workers
 
 
-def _load(paths: list[Path]) -> list[scenarios.Scenario]:
-    return [one for path in paths for one in scenarios.load(path)]
+def _load(paths: list[Path], kernel: str = "") -> list[scenarios.Scenario]:
+    return [one for path in paths for one in scenarios.load(path, kernel=kernel)]
+
+
+def _current(job: runner.Job, where: Backend | Kernels) -> bool:
+    """Whether a job's result is there, as it would be made now."""
+    on = where.on(job.scenario)
+    return result.current(job.path, job.scenario, job.seed, on.name, on.platform)
 
 
 def _results(paths: list[Path]) -> list[result.Json]:
@@ -154,18 +175,24 @@ def run(
         bool, typer.Option("--keep-going", help="After a run has failed, go on with the others.")
     ] = False,
     module: Modules = None,
+    kernel: Annotated[
+        str, typer.Option(metavar="KERNEL", help=f"Instead of the scenarios': {KERNEL}.")
+    ] = "",
 ) -> None:
     """Run scenarios and write one result file for each run.
 
     Example: scripts/longfat run tests/scenarios/demo.toml -o out
     """
-    where, todo = _ready(backend, module or [], lambda: runner.jobs_for(_load(files), seed, out))
+
+    def read() -> list[scenarios.Scenario]:
+        found = _load(files, kernel)
+        runner.jobs_for(found, seed, out)
+        return found
+
+    where, found = _ready(backend, module or [], read)
+    todo = runner.jobs_for(found, seed, out)
     if not force:
-        todo = [
-            job
-            for job in todo
-            if not result.current(job.path, job.scenario, job.seed, backend, where.platform)
-        ]
+        todo = [job for job in todo if not _current(job, where)]
     workers = _workers(where, jobs)
     began = time.monotonic()
     failed = runner.run(
@@ -212,10 +239,11 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
     module: Modules = None,
+    kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"Each is {KERNEL}.")] = "",
 ) -> None:
     """Compare algorithms on every combination of paths: a table, and a page with pictures.
 
-    Of rate, rtt, buffer, loss and flows several values may be given, with commas.  A run
+    Of rate, rtt, buffer, loss, flows and kernel several values may be given, with commas.  A run
     with a current result is not repeated.
 
     Example: scripts/longfat compare ltcp cubic --buffer 0.1bdp,1bdp --beside reno
@@ -231,6 +259,7 @@ def compare(
         buffer=buffer.split(","),
         loss=loss.split(","),
         flows=flows.split(","),
+        kernel=kernel.split(","),
         beside=beside,
         duration=duration,
         warmup=warmup,
@@ -243,8 +272,7 @@ def compare(
     todo = runner.jobs_for(_load([file]), None, out)
 
     def done() -> list[runner.Job]:
-        on = where.platform
-        return [x for x in todo if result.current(x.path, x.scenario, x.seed, backend, on)]
+        return [job for job in todo if _current(job, where)]
 
     def show() -> None:
         found = [result.read(job.path) for job in done()]

@@ -83,8 +83,20 @@ def version(package: str, suite: str, *, update: bool = True) -> str:
         shown = _run(["apt-cache", *options, "madison", package])
     found = [line.split("|")[1].strip() for line in shown.splitlines() if "|" in line]
     if not found:
-        raise LabError(f"Debian's suite {suite} has no package {package}")
+        raise LabError(
+            f"Debian's suite {suite} has no package {package}{_siblings(package, options)}"
+        )
     return found[0]
+
+
+def _siblings(package: str, options: list[str]) -> str:
+    """What to say of packages that differ in the version in their names."""
+    stem = re.sub(r"[\d.]+$", "", package)
+    if stem == package:
+        return ""
+    names = _run(["apt-cache", *options, "pkgnames", stem]).split()
+    found = sorted(x for x in names if re.fullmatch(re.escape(stem) + r"[\d.]+", x))
+    return f"; it has {', '.join(found)}" if found else ""
 
 
 def unpack(package: str, suite: str, to: Path) -> None:

@@ -17,7 +17,7 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -275,6 +275,17 @@ def give(found: Iterable[Given]) -> None:
             if other := owners().get(name):
                 raise LabError(f"both {other} and {one.module} register {name!r}")
         _given[one.module] = one
+
+
+def check_same(found: Iterable[Given], kernel: str) -> None:
+    """LabError unless these, built for another kernel, are as those that are known."""
+    for one in found:
+        first = _given.get(one.module)
+        if not first or replace(one, object=first.object) != first:
+            raise LabError(
+                f"the module {one.module} has other names or parameters on {kernel} than on the "
+                f"kernel before: run them one kernel at a time"
+            )
 
 
 def forget() -> None:

@@ -6,11 +6,17 @@ from __future__ import annotations
 
 import os
 import platform
+import re
 import shutil
-from dataclasses import dataclass
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from functools import cache as once
 from pathlib import Path
+from typing import Any
 
-from longfat.build import debian, modules, objects, tools
+from longfat.build import debian, modules, objects, tools, trees
 from longfat.core import cache, process
 from longfat.core.errors import LabError
 
@@ -29,20 +35,30 @@ class Kernel:
     package: str = PACKAGE
     suite: str = SUITE
     flags: str = ""  # more of them for the compiler
+    tree: trees.Tree | None = None  # in the package's place
+
+    @property
+    def other(self) -> bool:
+        """Whether its source is not the one that the configuration was written for."""
+        return bool(self.tree) or self.package != PACKAGE
 
     @property
     def key(self) -> str:
         """Names this configuration."""
         other = (self.package, self.suite, self.flags)
+        if self.tree:
+            other = (self.tree.state, "", self.flags)
         more = () if other == (PACKAGE, SUITE, "") else other
         return f"{self.name}-{cache.digest(*self.config, *more)}"
 
     @property
     def configuration(self) -> str:
-        """Stands for its options; a comment beside them changes nothing."""
+        """Stands for its options, and for its source but the version; a comment beside the options
+        changes nothing."""
         lines = [line for file in self.config for line in file.read_text().splitlines()]
         options = [x for x in lines if x.startswith("CONFIG_") or x.endswith(" is not set")]
-        return cache.digest(self.arch, self.package, self.flags, *options)
+        source = self.tree.state if self.tree else self.package
+        return cache.digest(self.arch, source, self.flags, *options)
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -63,6 +79,12 @@ SMP = Kernel(
     "arch/x86/boot/bzImage",
 )
 
+# What is asked of all others.
+OTHERS = tools.CONFIG / "other-kernels.toml"
+
+# Beside a built one: what it does not have of the lab's options.
+WITHOUT = "without"
+
 # What the virtual-time kernel is told, beside where it is and how much memory it has.
 BOOT = (
     *("root=/dev/root", "rootfstype=hostfs", "rootflags=/", "rw"),
@@ -70,9 +92,6 @@ BOOT = (
     *("time-travel=inf-cpu", "time-travel-start=1700000000000000000"),
     *("init=/proc/self/cwd/init.sh", "panic=-1"),
 )
-
-# A third of the archive, which no file of our configuration is in.
-_UNUSED = ("*/Documentation/*/*", "*/tools/testing/*", "*/amd/include/asic_reg/*")
 
 
 def require() -> None:
@@ -90,6 +109,65 @@ def require() -> None:
         )
 
 
+# --- kernels by name
+
+
+@once
+def _others() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(OTHERS.read_text())
+
+
+def _debian(version: str) -> Kernel:
+    suites = _others()["debian"]
+    suite = str(suites.get(version, suites["newest"]))
+    return replace(LAB, package=f"linux-source-{version}", suite=suite)
+
+
+def check(text: object) -> str:
+    """The name of a kernel, as --kernel and scenarios have it; ValueError if it names none.  Reads
+    next to nothing, so that what is wrong is said at once."""
+    if text == "":
+        return ""
+    if not isinstance(text, str):
+        raise ValueError("the name of a kernel is a string")
+    if text.startswith("debian:"):
+        if re.fullmatch(r"\d+\.\d+", text.removeprefix("debian:")):
+            return text
+        raise ValueError(f"{text!r} is no kernel of Debian, such as debian:6.12")
+    try:
+        trees.check(*trees.split(text))
+    except LabError as error:
+        raise ValueError(
+            f"no kernel {text!r}: {error}; valid: debian:VERSION, the directory of a Linux tree, "
+            f"or DIRECTORY@COMMIT of a git repository"
+        ) from error
+    return text
+
+
+@once
+def choose(text: str) -> Kernel:
+    """The virtual-time kernel of this name; "" is the lab's.  A tree is looked at once."""
+    if text.startswith("debian:"):
+        return _debian(text.removeprefix("debian:"))
+    return replace(LAB, tree=trees.look(*trees.split(text))) if text else LAB
+
+
+_offered: dict[str, frozenset[str]] = {}
+
+
+def offer(text: str, names: Iterable[str]) -> None:
+    """Make known which congestion controls the kernel of this name has."""
+    _offered[text] = frozenset(names)
+
+
+def offered() -> dict[str, frozenset[str]]:
+    """Kernel -> its congestion controls, of those that are not the lab's and are built."""
+    return _offered
+
+
+# --- the build
+
+
 def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
     with log.open("ab") as out:
         result = process.call(command, output=out, **kwargs)
@@ -98,31 +176,93 @@ def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
         raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
 
 
-def _make(path: Path, version: str, what: Kernel) -> None:
-    tools.need("make", "cc", "flex", "bison", "bc", "xz", "perl")
+def _need_tools(what: Kernel) -> None:
+    tools.need("make", "cc", "flex", "bison", "bc", "tar", "perl")
+    if not what.tree:
+        tools.need("xz")
     if what.arch == "x86_64":
         tools.need_header("gelf.h", "libelf-dev")  # objtool's
-    debian.unpack(f"{what.package}={version}", what.suite, path / "package")
-    archive = next((path / "package").rglob("linux-source-*.tar.xz"), None)
-    if not archive:
-        raise LabError(f"Debian's package {what.package} {version} holds no linux-source-*.tar.xz")
+
+
+def _unpack(path: Path, version: str, what: Kernel, log: Path) -> Path:
+    """The source, in the directory `path`."""
+    if what.tree:
+        archive = path / "source.tar"
+        what.tree.archive(archive)
+    else:
+        debian.unpack(f"{what.package}={version}", what.suite, path / "package")
+        there = next((path / "package").rglob("linux-source-*.tar.xz"), None)
+        if not there:
+            raise LabError(
+                f"Debian's package {what.package} {version} holds no linux-source-*.tar.xz"
+            )
+        archive = there
     tree = path / "linux"
     tree.mkdir()
-    log = cache.directory() / f"kernel-build-{what.key}.log"
-    log.unlink(missing_ok=True)
+    # The archive of a package begins with a directory.
+    strip = [] if what.tree else ["--strip-components=1"]
+    # tar compares them with every end of a path.
+    unused = [f"--exclude={pattern.removeprefix('*/')}" for pattern in trees.UNUSED]
     _logged(
-        ["tar", "-xf", str(archive), "-C", str(tree), "--strip-components=1"]
-        + [f"--exclude={big}" for big in _UNUSED],
-        log,
-        "unpacking the kernel",
+        ["tar", "-xf", str(archive), "-C", str(tree), *strip, *unused], log, "unpacking the kernel"
     )
-    shutil.rmtree(path / "package")
+    if what.tree:
+        archive.unlink()
+    else:
+        shutil.rmtree(path / "package")
     if not (tree / "arch/um/Makefile").exists():
         raise LabError(
             f"{archive.name} of Debian's {what.package} {version} is not the source of a kernel "
             f"that runs in user mode: it has no arch/um/Makefile"
         )
-    configuration = "".join(file.read_text() for file in what.config)
+    return tree
+
+
+def _controls(tree: Path) -> list[str]:
+    """The options of all congestion controls of a source."""
+    kconfig = tree / "net/ipv4/Kconfig"
+    text = kconfig.read_text() if kconfig.exists() else ""
+    return re.findall(r"^config (TCP_CONG_\w+)$", text, re.M)
+
+
+def _wanted(what: Kernel, tree: Path) -> str:
+    """The configuration over allnoconfig: our options, and of another kernel the congestion
+    controls that we do not know."""
+    text = "".join(file.read_text() for file in what.config)
+    new = [x for x in _controls(tree) if f"CONFIG_{x}=" not in text] if what.other else []
+    return text + "".join(f"CONFIG_{name}=y\n" for name in new)
+
+
+def _check_words(tree: Path, of: str) -> None:
+    for file, (word, purpose) in _others()["words"].items():
+        path = tree / file
+        if not path.exists() or word not in path.read_text(errors="replace"):
+            raise LabError(f"{of}: {file} does not have {word!r}, so there is no {purpose}")
+
+
+def _check_options(lost: list[str], what: Kernel, of: str) -> str:
+    """LabError if there is an option among those that the kernel does not have without which
+    there are no experiments; else what it is without."""
+    without = {}
+    for line in lost:
+        name = line.partition("=")[0].removeprefix("CONFIG_")
+        purposes = [x for key, x in _others()["optional"].items() if fnmatchcase(name, key)]
+        if purposes and what.other:
+            without[line] = f"{name}: {purposes[0]}"
+    if needed := [line for line in lost if line not in without]:
+        raise LabError(f"{of} does not take these options: {', '.join(needed)}")
+    return "".join(f"{line}\n" for line in without.values())
+
+
+def _make(path: Path, version: str, what: Kernel) -> None:
+    _need_tools(what)
+    of = what.tree.name if what.tree else f"{what.package} {version}"
+    log = cache.directory() / f"kernel-build-{what.key}.log"
+    log.unlink(missing_ok=True)
+    tree = _unpack(path, version, what, log)
+    if what.other:
+        _check_words(tree, of)
+    configuration = _wanted(what, tree)
     wanted = path / "config"
     wanted.write_text(configuration)
     # No user, host or time in the image: two builds of one source are one kernel.
@@ -134,12 +274,16 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     }
     jobs = f"-j{len(os.sched_getaffinity(0))}"
     make = ["make", "-C", str(tree), f"ARCH={what.arch}", f"KCFLAGS={what.flags}", jobs]
-    _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
+    if what.tree:
+        # So `uname -r` says which of the trees of a version it is.
+        make.append(f"LOCALVERSION=-{_short(what.tree)}")
+    _logged([*make, "allnoconfig"], log, f"configuring the kernel of {of}", env=env)
     have = set((tree / ".config").read_text().splitlines())
     lost = [x for x in configuration.splitlines() if x.startswith("CONFIG") and x not in have]
-    if lost:
-        raise LabError(f"{what.package} {version} does not take these options: {', '.join(lost)}")
-    _logged([*make, Path(what.image).name, "modules"], log, "building the kernel", env=env)
+    if without := _check_options(lost, what, of):
+        (path / WITHOUT).write_text(without)
+    goals = [*make, Path(what.image).name, "modules"]
+    _logged(goals, log, f"building the kernel of {of}", env=env)
     # Keep what runs and what modules are built with: headers, scripts, symbols.
     (tree / "vmlinux").unlink()
     for pattern in ("*.o", "*.a", "*.cmd"):
@@ -152,12 +296,28 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     (path / "version").write_text(version + "\n")
 
 
+def _short(tree: trees.Tree) -> str:
+    return tree.state.removeprefix("files-")[:12]
+
+
 def built(what: Kernel = LAB) -> Path | None:
     """The directory of the built kernel, if it is there."""
     for found in sorted(cache.directory().glob(f"kernel-*-{what.key}")):
         if all((found / file).exists() for file in what.needs):
             return found
     return None
+
+
+def _version(what: Kernel) -> str:
+    if what.tree:
+        return f"{what.tree.version}-{_short(what.tree)}"
+    return debian.version(what.package, what.suite)
+
+
+def without(built: Path) -> str:
+    """What of the lab's options this kernel does not have, a line each."""
+    file = built / WITHOUT
+    return file.read_text() if file.exists() else ""
 
 
 def build(what: Kernel = LAB) -> Path:
@@ -174,7 +334,7 @@ def build(what: Kernel = LAB) -> Path:
     with cache.lock(f"kernel-{what.key}"):
         if found := built(what):
             return found
-        version = debian.version(what.package, what.suite)
+        version = _version(what)
         name = f"kernel-{version}-{what.key}"
         return cache.entry(name, lambda path: _make(path, version, what), what.needs)
 

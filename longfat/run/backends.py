@@ -12,10 +12,11 @@ import os
 import shlex
 import shutil
 import subprocess
+import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -30,6 +31,8 @@ from longfat.run.plan import Plan
 from longfat.run.scenario import Scenario
 
 MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
+_AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
+_CONTROLS = "controls"
 
 # Of what `take` keeps; raised when it is made otherwise.
 _KIND = 1
@@ -45,6 +48,7 @@ class Backend(ABC):
 
     def __init__(self) -> None:
         self._platform: Platform | None = None
+        self._given: dict[str, Path] = {}  # module -> what was built of it for this kernel
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Build or check what runs need; LabError says why this backend cannot run."""
@@ -66,6 +70,15 @@ class Backend(ABC):
         """What the namespaces of a run are called."""
         return "lf"
 
+    def on(self, scenario: Scenario) -> Backend:
+        """The one that carries this scenario out; LabError if that would be on another kernel."""
+        if scenario.kernel:
+            raise LabError(
+                f"{scenario.name}: kernel = {scenario.kernel!r}: the {self.name} backend has a "
+                f"kernel of its own; leave kernel out, or use --backend uml"
+            )
+        return self
+
     @abstractmethod
     def execute(
         self,
@@ -85,9 +98,16 @@ class Backend(ABC):
 
     # --- modules that are none of the tree's
 
-    def take(self, paths: Sequence[Path], say: Callable[[str], None]) -> None:
+    def given_files(self) -> Mapping[str, Path]:
+        """Module -> what was built of it for this kernel."""
+        return self._given
+
+    def take(
+        self, paths: Sequence[Path], say: Callable[[str], None], *, again: bool = False
+    ) -> None:
         """Build these modules for the kernel of this backend, which is prepared, and make known
-        what they register; `say` is given what the compiler said."""
+        what they register, or if that is done for another kernel check that it is the same; `say`
+        is given what the compiler said."""
         for path in paths:
             source = given.collect(path)
             key = source.digest(self.kernel_of_modules(), _KIND)
@@ -97,7 +117,11 @@ class Backend(ABC):
 
             where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
             found = given.read_found(where)
-            given.give(found)
+            if again:
+                given.check_same(found, self.kernel_of_modules())
+            else:
+                given.give(found)
+            self._given |= {one.module: one.file for one in found}
             of = {one.module: Made(one.source, (one.object,)) for one in found}
             self._platform = self.platform.having(of)
 
@@ -143,6 +167,7 @@ def fill(
 ) -> None:
     """Write what guest/run.sh needs into the empty directory `run`; `main` in the place of the
     plan's own."""
+    backend.on(scenario)  # or it says why not
     if plan.programs and main:
         raise LabError(f"{scenario.name}: this measures with the lab's traffic, not with iperf3")
     if plan.programs and not backend.own_system:
@@ -161,14 +186,14 @@ def fill(
     if (run / identity.INSMOD).exists():
         (run / identity.INSMOD).rename(run / "bin/insmod")
         (run / "bin/insmod").chmod(0o755)
-    known = given.known()
+    own = backend.given_files()
     loaded = identity.loaded(scenario)
     for module in loaded:
-        if module in known:
-            shutil.copy(known[module].file, run)
+        if module in own:
+            shutil.copy(own[module], run)
     if built := backend.module_files():
         for module in loaded:
-            if module in known:
+            if module in own:
                 continue
             if not (built / f"{module}.ko").exists():
                 raise modules.not_built(module)
@@ -185,15 +210,27 @@ class Uml(Backend):
     slowness = 1
     rarer = 1
 
-    def __init__(self, what: kernel.Kernel = kernel.LAB) -> None:
+    def __init__(self, what: kernel.Kernel = kernel.LAB, text: str = "") -> None:
         super().__init__()
         self.sanitizers = what == kernel.SANITIZERS
         self._what = what
+        self.text = text  # what users call the kernel; "" is the lab's
+
+    def on(self, scenario: Scenario) -> Backend:
+        # The lab's own has two names.
+        if scenario.kernel and kernel.choose(scenario.kernel) != self._what:
+            raise LabError(
+                f"{scenario.name}: kernel = {scenario.kernel!r}: this is on the lab's own kernel "
+                f"alone; leave kernel out, or use `longfat run`"
+            )
+        return self
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         kernel.require()
         tools.need("ip", "tc", "ethtool", "sysctl", "taskset", "setarch", "insmod")
         name = "virtual-time kernel with sanitizers" if self.sanitizers else "virtual-time kernel"
+        if self.text:
+            name += f" {self.text}"
         say(f"{name} (the first time: about five minutes)")
         self._kernel = kernel.build(self._what)
         say("modules")
@@ -201,6 +238,26 @@ class Uml(Backend):
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
         self._platform = Platform.here(self._what)
+        if self.text:
+            self._offer()
+
+    def _offer(self) -> None:
+        """Make known which congestion controls this kernel has, and say what it is without."""
+        for line in kernel.without(self._kernel).splitlines():
+            print(f"longfat: {self.text} is without {line}", file=sys.stderr)
+
+        def ask(to: Path) -> None:
+            with scratch.directory("run") as run:
+                run.chmod(0o755)
+                (run / "run.sh").write_text(f"cat {_AVAILABLE} >{_CONTROLS}\n")
+                status = self.boot_alone(run, megabytes=512, timeout=120)
+                if status or not (run / _CONTROLS).exists():
+                    said = (run / "console").read_text(errors="replace")[-2000:]
+                    raise LabError(f"{self.text}: was built, but does not run:\n{said}")
+                shutil.copy(run / _CONTROLS, to)
+
+        there = cache.entry(f"controls-{self._kernel.name}", ask, (_CONTROLS,))
+        kernel.offer(self.text, (there / _CONTROLS).read_text().split())
 
     def module_files(self) -> Path:
         return self._modules

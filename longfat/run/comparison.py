@@ -23,6 +23,7 @@ WORDS = {
     "link.buffer": "--buffer",
     "link.loss": "--loss",
     "flow[0].count": "--flows",
+    "kernel": "--kernel",
     "duration": "--duration",
     "warmup": "--warmup",
     "seeds": "--seed",
@@ -39,6 +40,7 @@ class Comparison:
     buffer: Sequence[str]
     loss: Sequence[str]
     flows: Sequence[str]
+    kernel: Sequence[str] = ("",)  # "" is the lab's
     beside: str = ""
     duration: str = "60s"
     warmup: str = "20s"
@@ -65,6 +67,7 @@ def text(of: Comparison) -> str:
         "link.loss": [_number(word, float) for word in of.loss],
         "flow.0.rtt": [_string(word) for word in of.rtt],
         "flow.0.count": [_number(word, int) for word in of.flows],
+        "kernel": [_string(word) for word in of.kernel],
         "flow.0.cc": [_string(word) for word in of.algorithms],
     }
     # Who is beside has the RTT of the others, so both change together.
@@ -78,6 +81,7 @@ def text(of: Comparison) -> str:
         f"duration = {_string(of.duration)}",
         f"warmup = {_string(of.warmup)}",
         f"seeds = [{', '.join(map(str, of.seeds))}]",
+        *([f"kernel = {values['kernel'][0]}"] if of.kernel[0] else []),
         "",
         "[link]",
         f"rate = {values['link.rate'][0]}",
@@ -109,6 +113,7 @@ def scenarios(of: Comparison, name: str) -> list[Scenario]:
         "--buffer": of.buffer,
         "--loss": of.loss,
         "--flows": of.flows,
+        "--kernel": of.kernel,
     }
     for option, values in given.items():
         for value in values:

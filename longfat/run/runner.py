@@ -27,6 +27,7 @@ from longfat.core import scratch
 from longfat.core.errors import LabError
 from longfat.run import result
 from longfat.run.backends import Backend, fill
+from longfat.run.kernels import Kernels
 from longfat.run.plan import make as make_plan
 from longfat.run.scenario import Scenario
 
@@ -105,10 +106,11 @@ def _full(run: Path) -> str:
 
 def _one(
     job: Job,
-    backend: Backend,
+    where: Backend | Kernels,
     timeout: float,
     cancel: threading.Event,
 ) -> None:
+    backend = where.on(job.scenario)
     with run_directory() as run:
         plan = make_plan(
             job.scenario,
@@ -162,7 +164,7 @@ def _one(
 
 def run(
     jobs: list[Job],
-    backend: Backend,
+    backend: Backend | Kernels,
     *,
     workers: int,
     timeout: float,

@@ -26,6 +26,7 @@ from pydantic import (
 )
 
 from longfat.build import given, modules
+from longfat.build import kernel as kernels
 from longfat.core import data as own
 from longfat.core import units
 from longfat.core.errors import LabError
@@ -44,7 +45,7 @@ Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
 
 def _algorithm(name: object) -> str:
-    valid = modules.IN_TREE | set(given.registered())
+    valid = modules.IN_TREE.union(given.registered(), *kernels.offered().values())
     if isinstance(name, str) and given.may_come() and re.fullmatch(r"[\x21-\x7e]{1,15}", name):
         return name
     if not isinstance(name, str) or name not in valid:
@@ -174,6 +175,7 @@ class Scenario(_Strict):
     queue_sample: Seconds = 0.01
     seeds: list[int] = Field(default=[1], min_length=1)
     trace: bool = False
+    kernel: Annotated[str, BeforeValidator(kernels.check)] = ""
     traffic: Literal["lfgen", "iperf3"] = "lfgen"
     link: Link
     host: Host = Host()
@@ -214,6 +216,19 @@ class Scenario(_Strict):
                 if not modules.accepts(valid[key], value):
                     raise ValueError(f"{name}.{key} = {value!r}: valid is {valid[key]}")
         return settings
+
+    @model_validator(mode="after")
+    def _offered(self) -> Self:
+        # What the lab's own has is known without it.
+        if self.kernel not in kernels.offered() and (self.kernel or given.may_come()):
+            return self
+        valid = kernels.offered().get(self.kernel, modules.IN_TREE) | set(given.registered())
+        if missing := sorted(self.algorithms - valid):
+            raise ValueError(
+                f"{self.kernel or 'the lab'}: this kernel has no congestion control {missing[0]!r}; "
+                f"valid: {', '.join(sorted(valid))}"
+            )
+        return self
 
     @model_validator(mode="after")
     def _times(self) -> Self:
@@ -337,9 +352,9 @@ def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
         raise LabError(f"{path}: case or vary: no place {key!r} in this scenario") from error
 
 
-def load(path: Path) -> list[Scenario]:
+def load(path: Path, *, kernel: str = "") -> list[Scenario]:
     """The scenarios of a file: one, or one for each of its `case` tables, and of each one
-    for each combination of its `vary` table."""
+    for each combination of its `vary` table; on this kernel, if one is named."""
     try:
         data = tomllib.loads(own.find(path).read_text())
     except OSError as error:
@@ -357,6 +372,12 @@ def load(path: Path) -> list[Scenario]:
         raise LabError(f'{path}: case: is tables, such as [case.old] with "flow.0.cc" = "reno"')
     if not isinstance(vary, dict) or not all(isinstance(v, list) and v for v in vary.values()):
         raise LabError(f'{path}: vary: is a table of lists, such as "flow.0.cc" = ["reno"]')
+    if kernel:
+        if any("kernel" in table for table in (vary, *tables)):
+            raise LabError(
+                f"{path}: kernel: case or vary of the file choose it already: leave --kernel out"
+            )
+        data["kernel"] = kernel
     scenarios = []
     for (case, settings), combination in itertools.product(
         cases.items(), itertools.product(*vary.values())

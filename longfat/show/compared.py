@@ -19,6 +19,7 @@ _PATH: dict[str, Callable[[Json], str]] = {
     "buffer": lambda of: "{:g} {}".format(*of["link"]["buffer"]),
     "loss": lambda of: f"{of['link']['loss'] * 100:g} %",
     "flows": lambda of: str(of["flow"][0]["count"]),
+    "kernel": lambda of: of.get("kernel") or "the lab's",
 }
 
 

@@ -36,11 +36,14 @@ Name = Callable[[Json], str]
 
 
 def label(result: Json) -> str:
-    """A run as a reader would call it: its case, or its congestion controls."""
+    """A run as a reader would call it: its case, or its congestion controls, and the kernel if that
+    was chosen."""
+    kernel = result["scenario"].get("kernel")
+    on = f" on {kernel}" if kernel else ""
     if result["scenario"].get("case_name"):
-        return str(result["scenario"]["case_name"])
+        return str(result["scenario"]["case_name"]) + on
     names = list(dict.fromkeys(flow["cc"] for flow in result["flows"]))
-    return " + ".join(names)
+    return " + ".join(names) + on
 
 
 def _ms(value: float | None) -> str:
@@ -87,10 +90,15 @@ def table(results: list[Json]) -> Table:
     first = 1 if len({label(r) for r in results}) == len(results) else 0
     several = any(len(r["flows"]) > 1 for r in results)
     last = len(HEADINGS) if several else -1  # Jain's index needs several flows
+    kernels = len({r["kernel"] for r in results}) > 1
     for number, heading in enumerate(HEADINGS[first:last], first):
         out.add_column(heading, justify="left" if number < 2 else "right", no_wrap=True)
+        if number == 1 and kernels:
+            out.add_column("kernel", no_wrap=True)
     for result in results:
-        out.add_row(*row(result)[first:last])
+        cells = row(result)
+        on = [result["kernel"]] if kernels else []
+        out.add_row(*cells[first:2], *on, *cells[2:last])
     return out
 
 
@@ -274,7 +282,7 @@ def page(
         title=title,
         command=command,
         link=f"{units.show_rate(link['rate'])}, MTU {link['mtu']} bytes, {link['aqm']}",
-        kernel=first["kernel"],
+        kernel=", ".join(dict.fromkeys(result["kernel"] for result in results)),
         backend=first["backend"],
         headings=table[0] if table else HEADINGS,
         rows=table[1] if table else [row(result) for result in results],

@@ -167,3 +167,18 @@ def test_ctrl_c_keeps_what_is_done(
     answer = longfat(*command, "--seed", "3")
     assert answer.status == 1 and "1 of 3 runs failed" in answer.err
     assert "Mbit/s" in answer.out
+
+
+def test_kernels_are_compared(tmp_path: Path) -> None:
+    """They are of the path: what was compared on each stands together."""
+    wanted = Comparison(**ONE | {"algorithms": ["reno", "cubic"]}, kernel=["debian:6.1", ""])
+    found = comparison.scenarios(wanted, "x")
+    assert [one.kernel for one in found] == ["debian:6.1"] * 2 + [""] * 2
+    (single,) = comparison.scenarios(Comparison(**ONE, kernel=["debian:6.1"]), "x")
+    assert (single.kernel, single.name) == ("debian:6.1", "x-reno")
+    with pytest.raises(LabError, match=r"^--kernel: no kernel 'none': none: there is no such"):
+        comparison.scenarios(Comparison(**ONE, kernel=["none"]), "x")
+    runs = [compared_run(cc, buffer=1) for cc in ("foo", "reno")]
+    runs[1]["scenario"]["kernel"] = "debian:6.1"
+    headings, rows = compared.rows(runs)
+    assert headings[0] == "kernel" and [row[0] for row in rows] == ["the lab's", "debian:6.1"]
