@@ -224,8 +224,9 @@ class Scenario(_Strict):
             return self
         valid = kernels.offered().get(self.kernel, modules.IN_TREE) | set(given.registered())
         if missing := sorted(self.algorithms - valid):
+            on = self.kernel or "the lab"
             raise ValueError(
-                f"{self.kernel or 'the lab'}: this kernel has no congestion control {missing[0]!r}; "
+                f"{on}: this kernel has no congestion control {missing[0]!r}; "
                 f"valid: {', '.join(sorted(valid))}"
             )
         return self
