@@ -277,13 +277,13 @@ def _make(path: Path, version: str, what: Kernel) -> None:
     if what.tree:
         # So `uname -r` says which of the trees of a version it is.
         make.append(f"LOCALVERSION=-{_short(what.tree)}")
-    _logged([*make, "allnoconfig"], log, f"configuring the kernel of {of}", env=env)
+    _logged([*make, "allnoconfig"], log, "configuring the kernel", env=env)
     have = set((tree / ".config").read_text().splitlines())
     lost = [x for x in configuration.splitlines() if x.startswith("CONFIG") and x not in have]
     if without := _check_options(lost, what, of):
         (path / WITHOUT).write_text(without)
     goals = [*make, Path(what.image).name, "modules"]
-    _logged(goals, log, f"building the kernel of {of}", env=env)
+    _logged(goals, log, "building the kernel", env=env)
     # Keep what runs and what modules are built with: headers, scripts, symbols.
     (tree / "vmlinux").unlink()
     for pattern in ("*.o", "*.a", "*.cmd"):

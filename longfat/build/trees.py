@@ -3,8 +3,9 @@
 
 A tree is known by its content.  In a repository that is git's name for a tree: of the commit, or
 of all files as they are now, new ones included, but for those that .gitignore has.  So a commit
-and a clean checkout of it are one.  Without git all files are read; dates and sizes would say less
-than that, and reading takes seconds.  Nothing is written into a tree or its repository.
+and a clean checkout of it are one.  Without git, or where git knows nothing of the kernel, all
+files are read; dates and sizes would say less than that, and reading takes seconds.  Nothing is
+written into a tree or its repository.
 """
 
 from __future__ import annotations
@@ -161,9 +162,10 @@ def _ask(
 @contextmanager
 def _git_beside(path: Path) -> Iterator[dict[str, str]]:
     """What has git keep new objects and the index in a directory of ours; empty where `path` is
-    not the top of a checkout."""
+    not the top of a checkout, or of one that does not have the kernel."""
     top = shutil.which("git") and _ask(path, "rev-parse", "--is-inside-work-tree", "--show-prefix")
-    if not top or top.stdout.split() != ["true"]:
+    has = ("ls-files", "--error-unmatch", "Makefile", "arch/um/Makefile")
+    if not top or top.stdout.split() != ["true"] or _ask(path, *has).returncode:
         yield {}
         return
     names = ("objects", "index")

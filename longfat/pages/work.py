@@ -33,6 +33,7 @@ from longfat.pages.data import RESULTS
 from longfat.pages.verdict import State
 from longfat.run import backends, identity, result, runner, scenario
 from longfat.run.identity import Platform
+from longfat.run.kernels import Kernels
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
@@ -205,7 +206,7 @@ def to_do(path: Path, one: Scenario, seed: int) -> bool:
     return path.with_suffix(".error").exists() or not is_made(path, one, seed)
 
 
-def _carry_out(job: runner.Job, where: backends.Backend, timeout: float) -> None:
+def _carry_out(job: runner.Job, where: backends.Backend | Kernels, timeout: float) -> None:
     """One run.  If it fails its .error says why; interrupted, it leaves nothing."""
     error = job.path.with_suffix(".error")
     job.path.parent.mkdir(parents=True, exist_ok=True)
@@ -273,7 +274,8 @@ def run(name: str, figures: list[Figure], how: Profile, *, timeout: float) -> No
     _, one, seed = find(name, figures, how)
     path = path_of(how, one, seed)
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    _carry_out(runner.Job(one, seed, path), backends.Uml(), timeout)
+    where = Kernels([one.kernel]) if one.kernel else backends.Uml()
+    _carry_out(runner.Job(one, seed, path), where, timeout)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     spent = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     path.with_suffix(".cpu").write_text(f"{spent:.2f}\n")

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -98,9 +98,9 @@ class Backend(ABC):
 
     # --- modules that are none of the tree's
 
-    def given_files(self) -> Mapping[str, Path]:
-        """Module -> what was built of it for this kernel."""
-        return self._given
+    def given_file(self, module: str) -> Path:
+        """What was built for this kernel."""
+        return self._given.get(module, given.known()[module].file)
 
     def take(
         self, paths: Sequence[Path], say: Callable[[str], None], *, again: bool = False
@@ -186,14 +186,14 @@ def fill(
     if (run / identity.INSMOD).exists():
         (run / identity.INSMOD).rename(run / "bin/insmod")
         (run / "bin/insmod").chmod(0o755)
-    own = backend.given_files()
+    known = given.known()
     loaded = identity.loaded(scenario)
     for module in loaded:
-        if module in own:
-            shutil.copy(own[module], run)
+        if module in known:
+            shutil.copy(backend.given_file(module), run)
     if built := backend.module_files():
         for module in loaded:
-            if module in own:
+            if module in known:
                 continue
             if not (built / f"{module}.ko").exists():
                 raise modules.not_built(module)
@@ -249,7 +249,7 @@ class Uml(Backend):
         def ask(to: Path) -> None:
             with scratch.directory("run") as run:
                 run.chmod(0o755)
-                (run / "run.sh").write_text(f"cat {_AVAILABLE} >{_CONTROLS}\n")
+                (run / "run.sh").write_text(f'cat {_AVAILABLE} >"$1/{_CONTROLS}"\n')
                 status = self.boot_alone(run, megabytes=512, timeout=120)
                 if status or not (run / _CONTROLS).exists():
                     said = (run / "console").read_text(errors="replace")[-2000:]

@@ -196,6 +196,13 @@ def _kernel_of(built: Path, what: kernel.Kernel) -> str:
     return f"{version} {what.configuration}"
 
 
+def other_kernel(scenario: Scenario) -> kernel.Kernel | None:
+    """The kernel that a scenario chooses, if that is not the lab's.  Modules are compiled for it,
+    so what they are known by is their source."""
+    what = kernel.choose(scenario.kernel)
+    return None if what == kernel.LAB else what
+
+
 def _by_version(name: str) -> tuple[list[int], str]:
     return [int(x) for x in name.split()[0].split(".") if x.isdigit()], name
 
@@ -290,16 +297,26 @@ class Platform:
         """That of a run made here, on `backend`: `whole` adds what only the run says, and the
         id."""
         exact = backend == UML
+        by_object = exact and not other_kernel(scenario)
         return {
             "plan": plan_digest(scenario, seed, seeded=exact),
             "programs": self.programs.objects[0] if exact else self.programs.source,
             "modules": {
-                name: one.objects[0] if exact else one.source
+                name: one.objects[0] if by_object else one.source
                 for name, one in self.modules.items()
                 if name in loaded(scenario)
             },
             **({"kernel": self.kernels[0]} | self._traffic(scenario) if exact else {}),
         }
+
+    def _has(self, name: str, other: kernel.Kernel | None) -> bool:
+        """Whether a kernel is one of these.  One that is chosen, which most platforms do not
+        have, is known by its configuration and source; its newest version is asked of the
+        platform that has it."""
+        configurations = {one.split()[1] for one in self.kernels}
+        if other and other.configuration not in configurations:
+            return name.split()[1:] == [other.configuration]
+        return name in self.kernels
 
     def _traffic(self, scenario: Scenario) -> Json:
         return {"iperf3": self.iperf3} if scenario.traffic == "iperf3" else {}
@@ -309,15 +326,19 @@ class Platform:
         found, exact = result.get("identity"), result.get("backend") == UML
         if not isinstance(found, dict):
             return False
+        other = other_kernel(scenario) if exact else None
 
-        def of(one: Made | None) -> tuple[str, ...]:
-            return (one.objects if exact else (one.source,)) if one else ()
+        def of(one: Made | None, *, by_object: bool) -> tuple[str, ...]:
+            return (one.objects if by_object else (one.source,)) if one else ()
 
         return bool(
-            found["programs"] in of(self.programs)
+            found["programs"] in of(self.programs, by_object=exact)
             and sorted(found["modules"]) == loaded(scenario)
-            and all(what in of(self.modules.get(name)) for name, what in found["modules"].items())
-            and (not exact or found["kernel"] in self.kernels)
+            and all(
+                what in of(self.modules.get(name), by_object=exact and not other)
+                for name, what in found["modules"].items()
+            )
+            and (not exact or self._has(found["kernel"], other))
             and (not exact or found.items() >= self._traffic(scenario).items())
             and found["plan"] == plan_digest(scenario, seed, seeded=exact)
         )

@@ -22,6 +22,7 @@ from longfat.build import given, kernel, tools, trees
 from longfat.core.errors import LabError
 from longfat.run import identity, kernels, scenario
 from longfat.run.backends import Uml
+from longfat.run.identity import Made, Platform
 from longfat.show import report
 
 __all__ = ["longfat"]
@@ -189,6 +190,18 @@ def test_a_tree_without_git_may_have_been_built(plain: Path) -> None:
     assert state(plain) == before
 
 
+def test_git_may_not_know_the_kernel(tmp_path: Path, plain: Path) -> None:
+    """In a repository of something else, or where .gitignore has everything, as Debian's does."""
+    before = state(plain)
+    git(tmp_path, "init", "-q")
+    assert state(plain) == before
+    (plain / ".gitignore").write_text("/*\n")
+    before = state(plain)
+    git(plain, "init", "-q")
+    git(plain, "add", "-A")
+    assert state(plain) == before
+
+
 def test_nothing_is_written_into_a_repository(repository: Path) -> None:
     (repository / "net/ipv4/tcp_cong.c").write_text("int dirty;\n")
 
@@ -283,6 +296,28 @@ def test_the_key_changes_no_identity(one: One) -> None:
     assert identity.plan_digest(plain, 1, seeded=True) == identity.plan_digest(
         other, 1, seeded=True
     )
+
+
+def test_what_results_of_another_kernel_are_known_by(one: One) -> None:
+    """On the platform of the lab's own kernel, which the published one is, by the configuration and
+    the modules' sources; where that kernel is, by its version, too."""
+    run = one(cc='cc = "foo"', top='kernel = "debian:6.1"'), 1
+    old = kernel.choose("debian:6.1").configuration
+    there = Platform(Made("p", ("P",)), {"tcp_foo": Made("f", ("F",))}, (f"6.1.170 {old}",))
+    lab = replace(there, kernels=(f"6.12.1 {kernel.LAB.configuration}",))
+    line = {"backend": "uml", "identity": there.identity(*run, "uml")}
+    assert line["identity"]["modules"] == {"tcp_foo": "f"}
+    assert there.knows(line, *run) and lab.knows(line, *run)
+    assert replace(lab, modules={"tcp_foo": Made("f", ("another compiler's",))}).knows(line, *run)
+    assert not replace(there, kernels=(f"6.1.171 {old}",)).knows(line, *run)
+    for other in (lab, there):
+        assert not replace(other, modules={"tcp_foo": Made("g", ("F",))}).knows(line, *run)
+    # What was made on the lab's own is none of another kernel, nor the other way.
+    ours = {"backend": "uml", "identity": lab.identity(*run, "uml")}
+    assert not lab.knows(ours, *run) and not there.knows(ours, *run)
+    assert not lab.knows(line, one(cc='cc = "foo"'), 1)
+    named = one(cc='cc = "foo"', top='kernel = "debian:6.12"')
+    assert lab.identity(named, 1, "uml") == lab.identity(one(cc='cc = "foo"'), 1, "uml")
 
 
 def test_kernels_in_one_file(tmp_path: Path, toml: Toml) -> None:
