@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import os
+import shutil
+import subprocess
 from collections.abc import Callable
 from fnmatch import fnmatch
 from pathlib import Path
@@ -11,7 +13,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from longfat.build import modules
+from longfat.build import debian, kernel, modules
 from longfat.machines import vm
 from longfat.run import result, runner, scenario
 from longfat.run.backends import Uml
@@ -129,3 +131,24 @@ def machine() -> None:
         vm.check()
     except vm.Unavailable as error:
         pytest.skip(str(error))
+
+
+def linux_tree(where: Path) -> Path:
+    """A Linux tree as somebody works on it: Debian's 6.1 in a git repository, where a line of
+    tcp_cong.c is changed."""
+    of = kernel.choose("debian:6.1")
+    debian.unpack(of.package, of.suite, where / "package")
+    (archive,) = (where / "package").rglob("linux-source-*.tar.xz")
+    tree = where / "linux"
+    tree.mkdir()
+    subprocess.run(["tar", "-xf", archive, "-C", tree, "--strip-components=1"], check=True)
+    shutil.rmtree(where / "package")
+    file = tree / "net/ipv4/tcp_cong.c"
+    line = "static int __init tcp_congestion_default(void)\n{\n"
+    text = file.read_text()
+    assert line in text
+    file.write_text(text.replace(line, f'{line}\tpr_info("a tree of my own\\n");\n'))
+    git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b"]
+    for words in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "mine"]):
+        subprocess.run([*git, *words], check=True)
+    return tree

@@ -23,6 +23,7 @@ from longfat.core.errors import LabError
 from longfat.run import identity, kernels, scenario
 from longfat.run.backends import Uml
 from longfat.run.identity import Made, Platform
+from longfat.run.result import Json
 from longfat.show import report
 
 __all__ = ["longfat"]
@@ -305,7 +306,7 @@ def test_what_results_of_another_kernel_are_known_by(one: One) -> None:
     old = kernel.choose("debian:6.1").configuration
     there = Platform(Made("p", ("P",)), {"tcp_foo": Made("f", ("F",))}, (f"6.1.170 {old}",))
     lab = replace(there, kernels=(f"6.12.1 {kernel.LAB.configuration}",))
-    line = {"backend": "uml", "identity": there.identity(*run, "uml")}
+    line: Json = {"backend": "uml", "identity": there.identity(*run, "uml")}
     assert line["identity"]["modules"] == {"tcp_foo": "f"}
     assert there.knows(line, *run) and lab.knows(line, *run)
     assert replace(lab, modules={"tcp_foo": Made("f", ("another compiler's",))}).knows(line, *run)
