@@ -281,7 +281,7 @@ def check_same(found: Iterable[Given], kernel: str) -> None:
     """LabError unless these, built for another kernel, are as those that are known."""
     for one in found:
         first = _given.get(one.module)
-        if not first or replace(one, object=first.object) != first:
+        if not first or replace(one, source=first.source, object=first.object) != first:
             raise LabError(
                 f"the module {one.module} has other names or parameters on {kernel} than on the "
                 f"kernel before: run them one kernel at a time"

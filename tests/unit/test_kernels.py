@@ -409,11 +409,11 @@ def test_the_lab_s_own_kernel_alone(one: One) -> None:
 def test_a_module_is_the_same_on_all_kernels() -> None:
     first = given.Given("mine", ("mine",), {"a": "int"}, source="s", object="x")
     given.give([first])
-    given.check_same([replace(first, object="y")], "the other")
+    given.check_same([replace(first, source="t", object="y")], "the other")
     for other in (
         replace(first, names=("mine", "more")),
         replace(first, parameters={}),
-        replace(first, source="t"),
+        replace(first, written=("a",)),
     ):
         with pytest.raises(LabError, match="mine has other names or parameters on the other"):
             given.check_same([other], "the other")
