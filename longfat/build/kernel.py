@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import shutil
+import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -339,6 +340,38 @@ def build(what: Kernel = LAB) -> Path:
         return cache.entry(name, lambda path: _make(path, version, what), what.needs)
 
 
+def _compile(files: Iterable[Path], to: Path, what: Kernel, place: str, log: Path) -> None:
+    """Build the modules in `place` of these files of the tree; the .ko files are in `to` then."""
+    tree = to / "tree"
+    modules.copy(files, tree)
+    # Warnings of another kernel's headers are none of ours.
+    strict = [] if what.other else ["W=1"]
+    flags = what.flags if what.other else f"-Werror {what.flags}"
+    kernel = str(build(what) / "linux")
+    command = ["make", "-C", kernel, f"ARCH={what.arch}", f"M={tree / place}", *strict]
+    try:
+        _logged([*command, f"KCFLAGS={flags}"], log, "building the modules")
+        for built in (tree / place).glob("*.ko"):
+            built.rename(to / built.name)
+    finally:
+        shutil.rmtree(tree)
+
+
+def _compile_each(files: list[Path], to: Path, what: Kernel, log: Path) -> None:
+    """Each module by itself, so that what one of them has no place for in another kernel keeps no
+    other from it; LabError if none can be built."""
+    sources = set(modules.sources().values())
+    failed: list[LabError] = []
+    for one in sorted(sources):
+        try:
+            _compile([x for x in files if x == one or x not in sources], to, what, "", log)
+        except LabError as error:
+            failed.append(error)
+            print(f"longfat: {one.name} cannot be built for this kernel: {log}", file=sys.stderr)
+    if len(failed) == len(sources):
+        raise failed[0]
+
+
 def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
     """A directory with every module of the tree built for this kernel; with `tests`, those
     of that directory of tests/ instead."""
@@ -347,21 +380,15 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
     suffix = f"-{tests}" if tests else ""
 
     def make(path: Path) -> None:
-        tree = path / "tree"
-        modules.copy(files, tree)
         log = cache.directory() / f"module-build-{what.key}{suffix}.log"
         log.unlink(missing_ok=True)
-        place = tree / "tests" / tests if tests else tree
-        _logged(
-            ["make", "-C", str(kernel / "linux"), f"ARCH={what.arch}", f"M={place}", "W=1"]
-            + [f"KCFLAGS=-Werror {what.flags}"],
-            log,
-            "building the modules",
-        )
-        for built in place.glob("*.ko"):
-            built.rename(path / built.name)
+        try:
+            _compile(files, path, what, f"tests/{tests}" if tests else "", log)
+        except LabError:
+            if tests or not what.other:
+                raise
+            _compile_each(files, path, what, log)
         objects.write_digests(path.glob("*.ko"), path)
-        shutil.rmtree(tree)
 
     key = cache.digest(kernel.name, *files)
     return cache.entry(f"modules-{what.name}-{key}{suffix}", make, (objects.DIGESTS,))

@@ -234,7 +234,11 @@ class Platform:
         )
         return cls(
             Made(sources.programs.source, (carried_out,)),
-            {name: Made(one.source, (compiled[name],)) for name, one in sources.modules.items()},
+            # For another kernel one of them may not be there.
+            {
+                name: Made(one.source, (compiled[name],) if name in compiled else ())
+                for name, one in sources.modules.items()
+            },
             (_kernel_of(built, what),),
             iperf3.installed(),
         )

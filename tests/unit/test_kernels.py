@@ -18,7 +18,7 @@ from test_cli import Longfat, longfat
 from test_report import run, text_of
 from test_runner import Fake
 
-from longfat.build import given, kernel, tools, trees
+from longfat.build import given, kernel, modules, tools, trees
 from longfat.core.errors import LabError
 from longfat.run import identity, kernels, scenario
 from longfat.run.backends import Uml
@@ -428,3 +428,38 @@ def test_tables_say_which_kernel() -> None:
     assert "kernel" in text and "6.1.170-abc" in text and "foo on ~/linux" in text
     assert "kernel" not in text_of(report.table([first]))
     assert f"{first['kernel']}, 6.1.170-abc" in report.page([first, second], "t", "c")
+
+
+MODULES = """\
+all:
+	for c in $(M)/tcp_*.c; do $(CC) $(KCFLAGS) -c -o $${c%.c}.ko $$c || exit 1; done
+"""
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_module_that_another_kernel_has_no_place_for(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Keeps none of the others from it; with the lab's own all are built, without a warning."""
+    there = tmp_path / "kernel"
+    (there / "linux").mkdir(parents=True)
+    (there / "linux/Makefile").write_text(MODULES)
+    (there / "version").write_text("6.1.1-1\n")
+    monkeypatch.setattr(kernel, "build", lambda what: there)
+    (tree / "tcp_foo.c").write_text("int foo;\n")
+    (tree / "tcp_odd.c").write_text("int odd = no_such;\n")
+    (tree / "tcp_loud.c").write_text('#warning "loud"\n')
+    modules.sources.cache_clear()
+    old = kernel.choose("debian:6.1")
+    found = sorted(path.name for path in kernel.build_modules(old).glob("*.ko"))
+    assert found == ["tcp_foo.ko", "tcp_loud.ko"]
+    assert "tcp_odd.c cannot be built for this kernel: " in capsys.readouterr().err
+    assert Platform.here(old).modules["tcp_odd"].objects == ()
+    (tree / "tcp_odd.c").unlink()
+    modules.sources.cache_clear()
+    with pytest.raises(LabError, match="building the modules failed"):
+        kernel.build_modules(kernel.LAB)
+    for path in tree.glob("tcp_*.c"):
+        path.write_text("int odd = no_such;\n")
+    with pytest.raises(LabError, match="building the modules failed"):
+        kernel.build_modules(old)
