@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The lab's own kernels: Debian's kernel source built as User-Mode Linux, which has
-virtual time, or for an emulator with two processors; and our modules built against them."""
+"""The lab's kernels: Debian's kernel source, or a Linux tree of the user's, built as User-Mode
+Linux, which has virtual time; Debian's also for an emulator with two processors; and our modules
+built against them."""
 
 from __future__ import annotations
 

@@ -105,3 +105,20 @@ def test_a_file_in_another_encoding(etc: Etc, tmp_path: Path) -> None:
     etc(debian_sources=DEB822)
     (tmp_path / "etc/apt/sources.list").write_bytes(b"# d\xe9p\xf4t\n")
     assert debian.mirror() == "http://mirror.example/debian"
+
+
+def test_a_version_that_a_suite_does_not_have(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What it has is said; packages that are not of a version have no others."""
+    names = "linux-source-7.2\nlinux-source\nlinux-source-7.1\nlinux-source-doc\n"
+    monkeypatch.setattr(debian, "_apt", lambda suite: [])
+    monkeypatch.setattr(
+        debian, "_run", lambda command: names if command[-2:-1] == ["pkgnames"] else ""
+    )
+    with pytest.raises(LabError) as caught:
+        debian.version("linux-source-9.9", "sid")
+    assert str(caught.value) == (
+        "Debian's suite sid has no package linux-source-9.9; it has linux-source-7.1, "
+        "linux-source-7.2"
+    )
+    with pytest.raises(LabError, match="has no package iproute2$"):
+        debian.version("iproute2", "sid")
