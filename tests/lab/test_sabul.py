@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import pytest
 from conftest import Experiment
 
 from longfat.run.result import Json
@@ -56,6 +57,20 @@ rtt = "20ms"
 count = 4
 jitter = "5s"
 {more}
+"""
+
+START = """
+title = "test"
+duration = "5s"
+trace = true
+[link]
+rate = "50mbit"
+buffer = "0.33bdp"
+[[flow]]
+cc = "sabul"
+rtt = "100ms"
+[module.sabul]
+slow_start = "{way}"
 """
 
 FLOOD = """
@@ -128,6 +143,21 @@ def test_slow_flows_answer_more_strongly(experiment: Experiment) -> None:
     assert ours["summary"]["loss"] < 0.02
     (paper,) = experiment(text=CROWD, more=PAPER)
     assert paper["summary"]["loss"] > 2 * ours["summary"]["loss"]
+
+
+@pytest.mark.parametrize("way", ["train", "classic"])
+def test_slow_start_ends_before_a_loss(experiment: Experiment, way: str) -> None:
+    """By default, and with the kernel's slow start at one that takes a tenth of the BDP or more."""
+    (one,) = experiment(text=START.format(way=way))
+    rate = next(
+        e["t"] for e in one["flows"][0]["connections"][0]["events"] if e["reason"] == "rate"
+    )
+    queue = one["queue"]
+    lost = max(n for t, n in zip(queue["t"], queue["dropped"], strict=True) if t <= rate + 0.2)
+    if way == "train":
+        assert lost == 0
+    else:
+        assert lost > 40
 
 
 def test_a_timeout_is_a_full_back_off(experiment: Experiment) -> None:

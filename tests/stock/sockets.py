@@ -465,7 +465,9 @@ def idle() -> None:
         found = events()
     if threshold.exists():
         threshold.write_text(before)
-    check(2 <= after["cwnd"] <= 11, f"{grown} before the pause, {after} after it")
+    # SABUL's window is a ceiling: ten packets more than twice what its rate is for.
+    most = 30 if CC == "sabul" else 11
+    check(2 <= after["cwnd"] <= most, f"{grown} before the pause, {after} after it")
     if '"idle"' in (TRACE / f"events/longfat/{EVENT}/format").read_text():
         check(any("reason=idle" in line for line in found), "no trace event for the restart")
     transfer(a, b, 1 << 20)
