@@ -18,9 +18,9 @@ from rich.console import Console
 from rich.table import Table
 
 from longfat.build import given, kernel, modules, tools
-from longfat.core import cache, data, errors, process
+from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
-from longfat.run import comparison, result, runner
+from longfat.run import comparison, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
 from longfat.run.backends import BACKENDS, Backend, Uml, fill
@@ -577,7 +577,7 @@ def watch(
     if out and out.suffix != ".svg":
         raise LabError(f"{out}: the picture is SVG, so the name must end in .svg")
     lines = watching.collect(
-        watching.ask(expression or []),
+        ss.ask(expression or []),
         what,
         interval=interval,
         seconds=seconds,
@@ -592,6 +592,103 @@ def watch(
         unit = watching.FIELDS[what]
         report.write_svg(report.lines_picture(drawn, unit, "ss -tin"), out)
         notes.print(f"wrote {out}", soft_wrap=True, highlight=False)
+
+
+@app.command()
+def measure(
+    host: Annotated[str, typer.Argument(help="The far end, which runs `iperf3 -s`.")],
+    cc: Annotated[
+        str,
+        typer.Option("--cc", "-C", help="Algorithms, with commas (all that you may choose)."),
+    ] = "",
+    minutes: Annotated[float, typer.Option(help="About how long.")] = 10,
+    rounds: Annotated[int, typer.Option(help="So many rounds, instead (0: --minutes).")] = 0,
+    seconds: Annotated[int, typer.Option(min=1, max=3600, help="Of each run.")] = 15,
+    size: Annotated[
+        str, typer.Option("--bytes", help="Each run sends so much, instead; how long does it take?")
+    ] = "",
+    parallel: Annotated[str, typer.Option(help="Connections of a run, with commas.")] = "1",
+    reverse: Annotated[bool, typer.Option("--reverse", help="The far end sends.")] = False,
+    port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="There.")] = 5201,
+    cap: Annotated[str, typer.Option(help="Bytes at which it ends.")] = "20GB",
+    seed: Annotated[int, typer.Option(help="Of the order of the runs.")] = 1,
+    out: Out = Path("measured"),
+) -> None:
+    """Say which algorithm is best on the path to another machine, which needs iperf3 alone.
+
+    Runs of all algorithms take turns, in rounds of random order.  Prints medians with
+    intervals, which differences are real, and what else limits; writes results and a page.
+
+    Example: scripts/longfat measure host.example -C ltcp,cubic,bbr --minutes 10
+    """
+    from longfat.measure.path import answer, client
+    from longfat.measure.path import host as ends
+    from longfat.measure.path import rounds as turns
+
+    def say(text: str) -> None:
+        notes.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    if rounds < 0 or rounds > 10000 or not 0 < minutes <= 10080:
+        raise LabError("--rounds is 1 to 10000, --minutes up to 10080, a week")
+    many = parallel.split(",")
+    if not all(word.isascii() and word.isdigit() and 1 <= int(word) <= 128 for word in many):
+        raise LabError(f"--parallel {parallel}: is numbers from 1 to 128, with commas: 1,8")
+    if len({*map(int, many)}) < len(many):
+        raise LabError(f"--parallel {parallel}: a number is given twice")
+    try:
+        much, most = (units.size(size) if size else 0), units.size(cap)
+    except ValueError as error:
+        raise LabError(f"--bytes or --cap: {error}") from error
+    if sorted(out.glob("measured-*.json")):
+        raise LabError(
+            f"{out}: has the results of another measurement: choose another directory by -o"
+        )
+    client.need()
+    chosen = ends.algorithms(cc.split(",") if cc else [])
+    contenders = tuple(client.Contender(one, int(n)) for one in chosen for n in many)
+    path = client.Path(host, ends.resolve(host), port, seconds, much, reverse)
+    here = ends.look(path.address)
+    count = rounds or turns.fitting(minutes, len(contenders), seconds)
+    plan = turns.Plan(path, contenders, count, seed, most)
+    for line in turns.announce(plan, here):
+        say(line)
+
+    found: list[result.Json] = []
+
+    def keep(one: result.Json) -> None:
+        result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
+        found.append(one)
+
+    def show() -> None:
+        if not found:
+            return
+        made = answer.make(found)
+        _print_whole(answer.table(made, found[0]["scenario"]["title"]))
+        for text in [
+            *answer.differences(made),
+            *answer.summary(found, here),
+            answer.recommendation(made, here.default),
+        ]:
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+        words = [data.COMMAND, *sys.argv[1:]]
+        result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
+        console.print(str(out / "measured.html"), soft_wrap=True, highlight=False)
+
+    try:
+        with runner.terminable():
+            turns.carry_out(plan, here, keep, say)
+    except (KeyboardInterrupt, process.Cancelled):
+        show()
+        say(f"{len(found)} of {plan.runs} runs are done and kept in {out}")
+        raise
+    except LabError as error:
+        if not found:
+            raise
+        show()
+        raise LabError(
+            f"{error}\n{len(found)} of {plan.runs} runs are done and kept in {out}"
+        ) from error
+    show()
 
 
 SHELLS = ("bash", "zsh", "fish")

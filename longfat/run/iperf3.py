@@ -78,11 +78,12 @@ def script(receiver: str, connections: list[Connection], *, text: bool = False) 
     return "\n".join(out) + "\n"
 
 
-def _said(path: Path) -> Any:
+def said(text: str) -> Any:
+    """Its JSON; LabError with its own words if it failed."""
     try:
-        found = json.loads(path.read_text())
+        found = json.loads(text)
     except ValueError as error:
-        raise LabError(f"iperf3: what it said is no JSON: {path.read_text()[:500]}") from error
+        raise LabError(f"iperf3: what it said is no JSON: {text[:500]}") from error
     if "error" in found:
         raise LabError(f"iperf3: {found['error']}")
     return found
@@ -101,7 +102,9 @@ class Said:
 
 def read(run: Path, one: Connection) -> Said:
     """What a connection's client and server said of each interval; LabError if they failed."""
-    client, server = (_said(run / f"{who}-{one.ident}") for who in ("client", "server"))
+    client, server = (
+        said((run / f"{who}-{one.ident}").read_text()) for who in ("client", "server")
+    )
     rows: list[list[float]] = [[one.start, 0, UNSET, *[0] * 8]]
     again = received = 0
     try:

@@ -50,6 +50,10 @@ def _ms(value: float | None) -> str:
     return "-" if value is None else f"{value:.1f}"
 
 
+def _percent(value: float | None, form: str) -> str:
+    return "-" if value is None else f"{value * 100:{form}}"
+
+
 HEADINGS = (
     "run",
     "cc",
@@ -72,9 +76,10 @@ def row(result: Json) -> list[str]:
         f"{result['scenario']['name']} s{result['seed']}",
         label(result),
         f"{summary['goodput_bps'] / 1e6:.2f}",
-        f"{summary['utilisation'] * 100:.2f}",
-        f"{summary['loss'] * 100:.3g}",
-        str(summary["retransmissions"]),
+        # Of a path that was only measured, what is in the middle of it is not known.
+        _percent(summary["utilisation"], ".2f"),
+        _percent(summary["loss"], ".3g"),
+        "-" if summary["retransmissions"] is None else str(summary["retransmissions"]),
         _ms(summary["queue_delay_ms"]["mean"]),
         _ms(summary["queue_delay_ms"]["p95"]),
         _ms(sum(rtts) / len(rtts) if rtts else None),
@@ -120,7 +125,7 @@ def flow_table(result: Json) -> Table:
             flow["cc"],
             f"{flow['base_rtt_ms']:g}",
             f"{flow['goodput_bps'] / 1e6:.2f}",
-            str(flow["retransmissions"]),
+            "-" if flow["retransmissions"] is None else str(flow["retransmissions"]),
             _ms(flow["rtt_ms"]["p50"]),
         )
     for kind in ("udp", "short"):
@@ -190,7 +195,7 @@ def _need_samples(results: list[Json]) -> None:
             )
 
 
-def _svg(figure: Figure, title: str) -> str:
+def _svg(figure: Figure, title: str, below: str = "time, s") -> str:
     """The finished picture; its lowest panel is the one that says what the time is."""
     for axes in figure.axes:
         axes.set_ylim(bottom=min(0, axes.dataLim.y0))
@@ -198,7 +203,7 @@ def _svg(figure: Figure, title: str) -> str:
         axes.grid(alpha=0.3)
     figure.axes[0].set_title(title, fontsize="medium")
     figure.axes[0].legend(loc="lower right", fontsize="small")
-    figure.axes[-1].set_xlabel("time, s")
+    figure.axes[-1].set_xlabel(below)
     out = io.StringIO()
     figure.savefig(out, format="svg", metadata={"Date": None})
     pyplot.close(figure)
@@ -206,8 +211,15 @@ def _svg(figure: Figure, title: str) -> str:
     return text[text.index("<svg") :]
 
 
-def lines_picture(lines: list[tuple[str, list[float], list[Any]]], unit: str, title: str) -> str:
-    """An SVG of (label, x, y) over time, y in `unit`."""
+def lines_picture(
+    lines: list[tuple[str, list[float], list[Any]]],
+    unit: str,
+    title: str,
+    *,
+    below: str = "time, s",
+    mark: str = "",
+) -> str:
+    """An SVG of (label, x, y) over what is `below`, y in `unit`; with `mark`, one at each point."""
     figure, axes = pyplot.subplots(figsize=(8, 4), layout="constrained")
     for name, t, y in lines:
         axes.plot(
@@ -215,9 +227,10 @@ def lines_picture(lines: list[tuple[str, list[float], list[Any]]], unit: str, ti
             [float("nan") if v is None else v for v in y],
             label=name,
             lw=1,
+            marker=mark,
         )
     axes.set_ylabel(unit)
-    return _svg(figure, title)
+    return _svg(figure, title, below)
 
 
 def picture(results: list[Json], what: str, name: Name | None = None) -> str:
@@ -230,17 +243,24 @@ def picture(results: list[Json], what: str, name: Name | None = None) -> str:
     return lines_picture(lines, PICTURES[what], results[0]["scenario"]["title"])
 
 
+def drawn(results: list[Json]) -> list[str]:
+    """Those of PICTURES of which the results have something."""
+    _need_samples(results)
+    empty = not any(result["queue"]["t"] for result in results)
+    return [what for what in PICTURES if what != "queue" or not empty]
+
+
 def event_picture(results: list[Json], field: str) -> str:
     """An SVG of the congestion windows and, beneath, the values that events gave `field`:
     each holds until the next event of its connection that has it."""
     _need_samples(results)
-    drawn = [
+    flows = [
         (_flow_label(result, flow), connection)
         for result in results
         for flow in result["flows"]
         for connection in flow["connections"][:1]
     ]
-    events = [event for _, connection in drawn for event in connection.get("events", [])]
+    events = [event for _, connection in flows for event in connection.get("events", [])]
     valid = {k for event in events for k, v in event.items() if isinstance(v, int)} - {"t"}
     if not valid:
         raise LabError("no result has events: set trace = true in the scenario and run it again")
@@ -249,7 +269,7 @@ def event_picture(results: list[Json], field: str) -> str:
     figure, (windows, values) = pyplot.subplots(
         2, 1, sharex=True, figsize=(8, 6), layout="constrained"
     )
-    for name, connection in drawn:
+    for name, connection in flows:
         (line,) = windows.plot(connection["t"], connection["cwnd"], label=name, lw=1)
         seen = (e for e in connection.get("events", []) if isinstance(e.get(field), int))
         points = [(e["t"], e[field]) for e in seen]
@@ -270,24 +290,30 @@ def page(
     table: tuple[list[str], list[list[str]]] | None = None,
     parts: dict[str, list[Json]] | None = None,
     name: Name | None = None,
+    says: list[str] | None = None,
+    first: dict[str, str] | None = None,
 ) -> str:
     """A self-contained HTML page: table, pictures, and how to make it again.  With `parts`, the
-    pictures of each of them below its heading; with `table`, its headings and rows."""
+    pictures of each of them below its heading; with `table`, its headings and rows.  `says` are
+    paragraphs above the table, `first` pictures before the others, by their headings."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent), autoescape=True, trim_blocks=True
     )
-    first = results[0]
-    link = first["scenario"]["link"]
+    one = results[0]
+    link = one["scenario"]["link"]
+    rate = units.show_rate(link["rate"]) if link["rate"] else "a path that was measured"
     return environment.get_template("page.html").render(
         title=title,
         command=command,
-        link=f"{units.show_rate(link['rate'])}, MTU {link['mtu']} bytes, {link['aqm']}",
+        link=f"{rate}, MTU {link['mtu']} bytes" + (f", {link['aqm']}" if link["rate"] else ""),
         kernel=", ".join(dict.fromkeys(result["kernel"] for result in results)),
-        backend=first["backend"],
+        backend=one["backend"],
+        says=says or [],
+        first=first or {},
         headings=table[0] if table else HEADINGS,
         rows=table[1] if table else [row(result) for result in results],
         parts={
-            part: {PICTURES[what]: picture(of, what, name) for what in PICTURES}
+            part: {PICTURES[what]: picture(of, what, name) for what in drawn(of)}
             for part, of in (parts or {"": results}).items()
         },
     )
@@ -295,7 +321,7 @@ def page(
 
 def write_pictures(results: list[Json], out: Path, *, event: str | None = None) -> list[Path]:
     """One SVG file for each of PICTURES below `out`, and events.svg of the field `event`."""
-    pictures = {what.removesuffix("_us"): picture(results, what) for what in PICTURES}
+    pictures = {what.removesuffix("_us"): picture(results, what) for what in drawn(results)}
     if event:
         pictures["events"] = event_picture(results, event)
     out.mkdir(parents=True, exist_ok=True)

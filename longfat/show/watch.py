@@ -3,17 +3,15 @@
 
 from __future__ import annotations
 
-import re
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from itertools import pairwise, takewhile
 
 from longfat.core import data
 from longfat.core.errors import LabError
+from longfat.run import ss
 
 # What can be watched -> the axis.
 FIELDS = {
@@ -26,7 +24,7 @@ FIELDS = {
     "delivery_rate": "delivery rate, Mbit/s",
     "pacing_rate": "pacing rate, Mbit/s",
 }
-_UNITS = {"": 1e-6, "K": 1e-3, "M": 1, "G": 1e3, "T": 1e6}
+_RATES = {"delivery_rate", "pacing_rate"}
 # A plot with more lines is not readable.
 MOST = 6
 
@@ -41,45 +39,15 @@ class Line:
 
 
 def parse(text: str) -> dict[str, dict[str, float]]:
-    """Connection ("cc local > peer") -> FIELDS -> value, of what `ss -tinHO` printed."""
+    """Connection ("cc local > peer") -> FIELDS -> value, of what ss printed."""
     found = {}
-    for line in text.splitlines():
-        words = line.split()
-        if len(words) < 5:
-            continue
-        local, peer, *rest = words[3:]
-        # Flags ("ts", "sack") come first, then the algorithm, then "key:value" pairs.
-        names = list(takewhile(lambda word: ":" not in word, rest))
-        values = {}
-        for key, value in (word.split(":", 1) for word in rest if ":" in word):
-            number = value.split("/")[-1 if key == "retrans" else 0]
-            if key in FIELDS and re.fullmatch(r"\d+(\.\d+)?", number):
-                values[key] = float(number)
-        for key, value in pairwise(rest):
-            rate = re.fullmatch(r"(\d+(?:\.\d+)?)([KMGT]?)bps", value, re.I)
-            if key in FIELDS and rate:
-                values[key] = float(rate[1]) * _UNITS[rate[2].upper()]
-        if names and values:
-            found[f"{names[-1]} {local} > {peer}"] = values
+    for one in ss.parse(text):
+        values = {key: value for key, value in one.values.items() if key in FIELDS}
+        for key in _RATES & set(values):
+            values[key] /= 1e6
+        if values:
+            found[f"{one.cc} {one.local} > {one.peer}"] = values
     return found
-
-
-def ask(expression: list[str]) -> Callable[[], str]:
-    """What asks ss for the connections that match the filter `expression` ("dport = 5201")."""
-    if not shutil.which("ss"):
-        raise LabError("ss is not installed: apt-get install iproute2")
-
-    def call() -> str:
-        done = subprocess.run(["ss", "-tinHO", *expression], capture_output=True, text=True)
-        if done.returncode:
-            said = done.stderr.strip().splitlines() or ["no reason given"]
-            raise LabError(
-                f"ss does not take the filter {' '.join(expression)!r}: {said[0]} "
-                '(see ss(8); for example: "dst 192.0.2.1", "sport = :443")'
-            )
-        return done.stdout
-
-    return call
 
 
 def collect(

@@ -154,6 +154,9 @@ def test_completion_script(longfat: Longfat, shell: str) -> None:
         ["table"],
         ["page", "x.json"],
         ["clean", "x"],
+        ["measure"],
+        ["measure", "x", "--port", "0"],
+        ["measure", "x", "--seconds", "0"],
     ],
 )
 def test_wrong_command_line(longfat: Longfat, arguments: list[str]) -> None:
@@ -185,6 +188,11 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
         (["watch", "-o", "x.png"], "x.png: the picture is SVG"),
         (["watch", "-t", "1", "nonsense"], "ss does not take the filter 'nonsense': "),
         (["watch", "-t", "0.01", "sport = :1"], "no connection with a cwnd was seen: "),
+        (["measure", "127.0.0.1", "--cap", "20"], "--bytes or --cap: '20' is not a size"),
+        (["measure", "127.0.0.1", "--bytes", "0.1TB"], "--bytes or --cap: '0.1TB' is not a size"),
+        (["measure", "127.0.0.1", "--parallel", "1,0"], "--parallel 1,0: is numbers from 1"),
+        (["measure", "127.0.0.1", "--parallel", "8,08"], "a number is given twice"),
+        (["measure", "127.0.0.1", "--minutes", "-1"], "--minutes up to 10080"),
     ):
         answer = longfat(*arguments)
         assert answer.status == 1, arguments

@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: GPL-2.0
+"""One run over a path: an iperf3 to the server at the far end, and what ss tells of its connections
+meanwhile."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from longfat.core import process
+from longfat.core.errors import LabError
+from longfat.run import iperf3, ss
+
+SAMPLE = 0.1  # seconds from sample to sample
+CONNECT = 10  # seconds in which the server has to answer
+STALL = 20  # seconds without a byte after which a run is given up; above CONNECT
+
+
+class Failed(LabError):
+    """A run that failed for what may be over when it is tried again."""
+
+
+class Capped(LabError):
+    """It was ended at the limit of bytes."""
+
+
+@dataclass(frozen=True)
+class Contender:
+    """What is compared: an algorithm, on so many connections at once."""
+
+    cc: str
+    parallel: int = 1
+
+    @property
+    def label(self) -> str:
+        return self.cc if self.parallel == 1 else f"{self.cc} x{self.parallel}"
+
+
+@dataclass(frozen=True)
+class Path:
+    """Where the far end is, and what is sent in each run."""
+
+    host: str  # as it was given
+    address: str
+    port: int = 5201
+    seconds: int = 15
+    size: int = 0  # bytes, instead of seconds
+    reverse: bool = False
+
+    @property
+    def where(self) -> str:
+        return f"{self.host}, port {self.port}"
+
+
+@dataclass(frozen=True)
+class Run:
+    """What is known of a run afterwards."""
+
+    contender: Contender
+    said: Any  # iperf3's JSON
+    # Of each connection of data: (seconds, what ss said).
+    samples: list[list[tuple[float, ss.Connection]]]
+
+
+def command(path: Path, contender: Contender) -> list[str]:
+    """The iperf3 of a run."""
+    much = ["--bytes", str(path.size)] if path.size else ["--time", str(path.seconds)]
+    return [
+        *("iperf3", "--json", "--client", path.address, "--port", str(path.port)),
+        *("--connect-timeout", str(CONNECT * 1000), "--congestion", contender.cc),
+        *("--parallel", str(contender.parallel), *much),
+        *(["--reverse"] if path.reverse else []),
+    ]
+
+
+def need() -> None:
+    """LabError if this system's iperf3 is not there, or too old."""
+    if not iperf3.installed():
+        raise LabError("iperf3 is not installed: apt-get install iperf3")
+    known = process.call(["iperf3", "--help"]).stdout
+    for option in ("--connect-timeout", "--congestion"):
+        if option not in known:
+            raise LabError(
+                f"this iperf3 is too old: it has no {option}; install 3.12, of which this was tried"
+            )
+
+
+def explain(error: str, path: Path, cc: str) -> LabError:
+    """What iperf3 said of its failure, as what is to be done."""
+    start = f"`iperf3 -s -p {path.port}`"
+    if "Connection refused" in error:
+        return Failed(f"{path.where}: nothing listens there: start {start} at the far end")
+    if "timed out" in error or "in progress" in error:
+        return Failed(
+            f"{path.where}: no answer: the host is down, or a firewall drops what comes to TCP "
+            f"port {path.port}: open it, or give the port of a server elsewhere by --port"
+        )
+    if "unreachable" in error or "No route to host" in error:
+        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}")
+    if "busy running a test" in error:
+        return Failed(
+            f"{path.where}: the server is busy with another test, and takes one at a time: "
+            "wait, or start a second one there on another port, and give that by --port"
+        )
+    if "TCP_CONGESTION" in error:
+        return LabError(
+            f"-C {cc}: with --reverse the far end sends, and it has no such congestion control or "
+            "does not allow it: there, see net.ipv4.tcp_allowed_congestion_control"
+        )
+    if "control socket has closed" in error or "unable to" in error or "terminated" in error:
+        return Failed(f"{path.where}: the server, or the path to it, went away: {error}")
+    return LabError(f"{path.where}: iperf3 failed: {error}")
+
+
+def _moved(connections: list[ss.Connection]) -> int:
+    return int(
+        sum(
+            one.values.get("bytes_acked", 0) + one.values.get("bytes_received", 0)
+            for one in connections
+        )
+    )
+
+
+def run(
+    path: Path,
+    contender: Contender,
+    *,
+    most: float,
+    clock: Callable[[], float] = time.monotonic,
+) -> Run:
+    """Carry it out.  Failed, Capped after `most` bytes, or LabError if that cannot be."""
+    address = f"[{path.address}]" if ":" in path.address else path.address
+    ask = ss.ask(["dst", address, "dport", "=", f":{path.port}"])
+    seen: list[tuple[float, list[ss.Connection]]] = []
+    # Of an earlier run, which the kernel has not done with.
+    before = {one.local for one in ss.parse(ask())}
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as wrong:
+        # It tells the server that it ends, which then takes the next test.
+        with process.started(
+            command(path, contender), grace=2, stdin=subprocess.DEVNULL, stdout=out, stderr=wrong
+        ) as program:
+            moved_at = clock()
+            moved = -1
+            while program.poll() is None:
+                now = clock()
+                connections = [one for one in ss.parse(ask()) if one.local not in before]
+                if connections:
+                    seen.append((now, connections))
+                if (total := _moved(connections)) > moved:
+                    moved, moved_at = total, now
+                if total > most:
+                    raise Capped("the bytes of --cap are used up")
+                if now - moved_at > STALL:
+                    raise Failed(
+                        f"{path.where}: no byte has passed for {STALL} s: the path is down, or "
+                        "what listens there is no iperf3"
+                    )
+                time.sleep(max(0.0, SAMPLE - (clock() - now)))
+        out.seek(0)
+        wrong.seek(0)
+        text = (out.read() or wrong.read()).decode(errors="replace")
+    try:
+        said = iperf3.said(text)
+    except LabError as error:
+        raise explain(str(error).removeprefix("iperf3: "), path, contender.cc) from error
+    try:
+        # The connection that controls the test is none of them.
+        ports = [one["local_port"] for one in said["start"]["connected"]]
+    except (KeyError, TypeError) as error:
+        raise LabError(f"iperf3's JSON names no connection: {error!r}") from error
+    first = min((t for t, all in seen for one in all if one.port in ports), default=0.0)
+    samples = [
+        [(t - first, one) for t, all in seen for one in all if one.port == port] for port in ports
+    ]
+    for one in (rows[-1][1] for rows in samples if rows):
+        if one.cc != contender.cc and not path.reverse:
+            raise LabError(f"asked for {contender.cc}, the kernel uses {one.cc}")
+    return Run(contender, said, samples)

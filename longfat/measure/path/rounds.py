@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The rounds of a measurement: each has every contender once, in an order of its own, one after the
+other."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from longfat.core import units
+from longfat.core.errors import LabError
+from longfat.measure.path import client, difference, outcome
+from longfat.measure.path.client import Capped, Contender, Failed, Path, Run
+from longfat.measure.path.host import Host
+from longfat.run.result import Json
+
+BETWEEN = 0.5  # seconds from run to run, in which queues empty and the server gets ready
+# Seconds to wait before a run that failed is tried again.  A server drops a client that is silent
+# for two minutes.
+PATIENCE = (5.0, 15.0, 40.0, 70.0)
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Plan:
+    path: Path
+    contenders: tuple[Contender, ...]
+    rounds: int
+    seed: int
+    cap: int  # bytes, in both directions
+
+    @property
+    def runs(self) -> int:
+        return self.rounds * len(self.contenders)
+
+    def order(self) -> Iterator[tuple[int, int, Contender]]:
+        """Round, place in it, and who has that."""
+        chance = random.Random(self.seed)
+        for number in range(1, self.rounds + 1):
+            for place, one in enumerate(
+                chance.sample(self.contenders, len(self.contenders)), start=1
+            ):
+                yield number, place, one
+
+
+def fitting(minutes: float, contenders: int, seconds: int) -> int:
+    """How many rounds there are in so many minutes, one at least."""
+    return max(1, int(minutes * 60 / (contenders * (seconds + BETWEEN))))
+
+
+def size(count: float) -> str:
+    """Bytes, for people."""
+    for unit, factor in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= factor:
+            return f"{count / factor:.3g} {unit}"
+    return f"{count:.0f} bytes"
+
+
+def announce(plan: Plan, host: Host) -> list[str]:
+    """What will be done, how long it takes, and how much it sends."""
+    path, names = plan.path, ", ".join(one.label for one in plan.contenders)
+    each = f"{size(path.size)}" if path.size else f"{path.seconds} s"
+    said = [
+        f"{names}: {plan.rounds} rounds of one run each, {each} a run, in random order "
+        f"(--seed {plan.seed}), {'from' if path.reverse else 'to'} {path.where}"
+    ]
+    time_ = plan.runs * (path.seconds + BETWEEN)
+    minutes = f"{time_ / 60:.0f} minutes" if time_ >= 120 else f"{time_:.0f} s"
+    cap = f"it ends at {size(plan.cap)} (--cap)"
+    if path.size:
+        said.append(f"This sends {size(plan.runs * path.size)}; {cap}.")
+    elif host.mbps:
+        most = plan.runs * path.seconds * host.mbps * 1e6 / 8
+        said.append(
+            f"This takes {minutes}, and sends {size(most)} at most, at the "
+            f"{units.show_rate(host.mbps * 1e6)} of {host.device}; {cap}."
+        )
+    else:
+        said.append(
+            f"This takes {minutes}. How much it sends is said after the first run, as "
+            f"{host.device} has no rate of its own; {cap}."
+        )
+    needed = difference.rounds_needed(len(plan.contenders))
+    if len(plan.contenders) > 1 and plan.rounds < needed:
+        said.append(
+            f"So few rounds show no difference for certain: {len(plan.contenders)} contenders need "
+            f"{needed} (--rounds {needed}, or more --minutes)."
+        )
+    return said
+
+
+def _tried(
+    plan: Plan, one: Contender, left: float, first: bool, say: Say, sleep: Callable[[float], None]
+) -> Run:
+    """A run, again and again as long as there is hope; not the very first, which says whether
+    there is a server at all."""
+    waits = iter(() if first else PATIENCE)
+    while True:
+        try:
+            return client.run(plan.path, one, most=left)
+        except Failed as error:
+            wait = next(waits, None)
+            if wait is None:
+                raise
+            say(f"{one.label}: {error}; again in {wait:.0f} s")
+            sleep(wait)
+
+
+def _done(result: Json, plan: Plan) -> str:
+    flow = result["flows"][0]
+    rtt = flow["rtt_ms"]["p50"]
+    words = [
+        f"round {result['seed']} of {plan.rounds}: {result['scenario']['name'][9:]}",
+        f"{flow['goodput_bps'] / 1e6:.1f} Mbit/s",
+        *([f"RTT {rtt:.1f} ms"] if rtt else []),
+        f"{result['path']['retransmissions']} packets sent again",
+    ]
+    return ", ".join(words)
+
+
+def carry_out(
+    plan: Plan,
+    host: Host,
+    keep: Callable[[Json], None],
+    say: Say,
+    sleep: Callable[[float], None] = time.sleep,
+) -> None:
+    """Do them all; `keep` gets the result of each run as it is there.  LabError says why it ended
+    before its time; the cap is none."""
+    used = most = 0
+    for done, (number, place, one) in enumerate(plan.order()):
+        if done:
+            sleep(BETWEEN)
+        expected = plan.path.size or most
+        if used + expected > plan.cap:
+            if not done:
+                raise LabError(
+                    f"one run of {size(expected)} is above the cap of {size(plan.cap)} (--cap)"
+                )
+            say(f"--cap: {size(used)} of {size(plan.cap)} are used, and a run needs "
+                f"{size(expected)}: it ends in round {number} of {plan.rounds}")  # fmt: skip
+            return
+        try:
+            run = _tried(plan, one, plan.cap - used, not done, say, sleep)
+        except Capped as error:
+            if not done:
+                raise LabError(
+                    f"the first run alone is above the cap of {size(plan.cap)}: raise --cap, or "
+                    "make runs shorter by --seconds"
+                ) from error
+            say(f"--cap: {size(plan.cap)} are used: it ends in round {number} of {plan.rounds}")
+            return
+        result = outcome.make(plan.path, run, host, number=number, place=place, seed=plan.seed)
+        keep(result)
+        say(_done(result, plan))
+        sent = max(result["path"]["sent_bytes"], result["path"]["bytes"])
+        used, most = used + sent, max(most, sent)
+        if not done and plan.runs > 1 and not plan.path.size:
+            say(f"at this rate all runs send {size(sent * plan.runs)} together")

@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`longfat measure` with a real iperf3: between two hosts that are network namespaces, and what it
+says where there is no path to measure."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from longfat.core.errors import LabError
+from longfat.measure.path import client, host
+from longfat.run import result, ss
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGE = ROOT / "docs/measure.md"
+HOSTS = [sys.executable, str(ROOT / "tests/two_hosts.py")]
+LONGFAT = [sys.executable, "-m", "longfat"]
+
+pytestmark = pytest.mark.skipif(
+    not all(map(shutil.which, ("iperf3", "ss"))), reason="iperf3 or ss is not installed"
+)
+
+
+def call(command: list[str]) -> subprocess.CompletedProcess[str]:
+    """What a command says that finds the lab, as wide as it wants to be."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def measure(*words: object) -> subprocess.CompletedProcess[str]:
+    return call([*LONGFAT, "measure", *map(str, words)])
+
+
+def hosts() -> None:
+    """Skips the test where there can be no two."""
+    done = call([*HOSTS, "true"])
+    if done.returncode:
+        pytest.skip(f"no namespaces or tun devices here: {done.stderr.strip()[-200:]}")
+
+
+@contextmanager
+def server() -> Iterator[int]:
+    """The port of a server on this host."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = int(free.getsockname()[1])
+    program = subprocess.Popen(
+        ["iperf3", "--server", "--port", str(port)], stdout=subprocess.DEVNULL
+    )
+    try:
+        asked = ["ss", "-Hltn", f"sport = :{port}"]
+        while not subprocess.run(asked, capture_output=True).stdout:
+            assert program.poll() is None
+            time.sleep(0.01)
+        yield port
+    finally:
+        program.kill()
+        program.wait()
+
+
+def shown() -> tuple[str, str]:
+    """The command of the page, and what came of it."""
+    block = PAGE.read_text().partition("\n    $ tests/two_hosts.py ")[2].partition("\n\n#")[0]
+    command, _, rest = block.partition("\n")
+    return "tests/two_hosts.py " + command, re.sub(r"^    ", "", rest, flags=re.M)
+
+
+def shape(text: str) -> list[str]:
+    """The lines of what it says whatever it measured."""
+    words = ("measured on the path", "goodput  sent again", "cc     rounds", "The path: ")
+    lines = [" ".join(line.split()) for line in text.splitlines()]
+    found = [line for line in lines if any(" ".join(word.split()) in line for word in words)]
+    return [re.sub(r"\d+(\.\d+)?", "N", line) for line in found]
+
+
+def test_between_two_hosts(tmp_path: Path) -> None:
+    """The command of the page in short, and what came of it there; it leaves no setting behind."""
+    hosts()
+    command, transcript = shown()
+    words = shlex.split(command)
+    assert words[words.index("scripts/longfat") :][:3] == ["scripts/longfat", "measure", "10.9.0.2"]
+    for option, value in (("--rounds", "2"), ("--seconds", "1")):
+        words[words.index(option) + 1] = value
+    if "bbr" not in host.algorithms([]):
+        words[words.index("-C") + 1] = "cubic,reno"
+    path, rest = words[1 : words.index("scripts/longfat")], words[words.index("measure") :]
+    out = tmp_path / "out"
+    settings = "sysctl -a 2>/dev/null | grep '^net.*tcp_'; tc qdisc show"
+    inner = shlex.join([*LONGFAT, *rest, "-o", str(out)])
+    script = f"({settings}) >{tmp_path}/a; {inner} && ({settings}) >{tmp_path}/b"
+    done = call([*HOSTS, *path, "sh", "-c", script])
+    assert done.returncode == 0, done.stderr
+    before, after = ((tmp_path / name).read_text() for name in "ab")
+    assert before == after and "tcp_wmem" in before
+
+    files = sorted(out.glob("*.json"))
+    assert len(files) == 4 and (out / "measured.html").is_file()
+    for file in files:
+        one = result.read(file)
+        # Nothing is faster than the path; what is slower is this machine's other work.
+        assert 40 <= one["flows"][0]["base_rtt_ms"] < 200
+        assert 0 < one["path"]["bytes"] < 50e6 / 8 * 2 and one["backend"] == "path"
+        (flow,) = one["flows"]
+        assert len(flow["connections"][0]["t"]) >= 3 and flow["rtt_ms"]["p50"] >= 40
+    assert "Too few rounds to tell: 2, and 2 contenders need 6." in done.stdout
+    assert "2 rounds of one run each" in done.stderr and "round 2 of 2" in done.stderr
+    assert shape(done.stdout) == shape(transcript)
+
+    tables = call([*LONGFAT, "table", *map(str, files)])
+    assert tables.returncode == 0 and tables.stdout.count("measured-") == 4
+    again = measure("10.9.0.2", "-o", out)
+    assert again.returncode == 1 and "has the results of another measurement" in again.stderr
+
+
+def test_no_server(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    done = measure("127.0.0.1", "--port", port, "-C", "reno", "-o", tmp_path / "out")
+    assert done.returncode == 1
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith(f"longfat: 127.0.0.1, port {port}: nothing listens there")
+    assert last.endswith(f"start `iperf3 -s -p {port}` at the far end")
+    assert done.stdout == "" and not (tmp_path / "out").exists()
+
+
+def test_a_server_that_is_busy(tmp_path: Path) -> None:
+    with server() as port:
+        other = subprocess.Popen(
+            [*("iperf3", "--client", "127.0.0.1", "--port", str(port)), "--bitrate", "1M"],
+            stdout=subprocess.DEVNULL,
+        )
+        try:
+            while not ss.parse(ss.ask([f"dport = :{port}"])()):
+                time.sleep(0.01)
+            time.sleep(0.5)  # that test has begun
+            done = measure("127.0.0.1", "--port", port, "-C", "reno", "-o", tmp_path / "out")
+        finally:
+            other.kill()
+            other.wait()
+    assert done.returncode == 1, done.stdout
+    assert "the server is busy with another test" in done.stderr
+
+
+def test_the_cap_ends_a_run(tmp_path: Path) -> None:
+    with server() as port:
+        words = ["127.0.0.1", "--port", port, "-C", "reno", "--cap", "1MB", "-o", tmp_path / "out"]
+        done = measure(*words)
+    assert done.returncode == 1
+    assert "the first run alone is above the cap of 1 MB" in done.stderr
+
+
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    """And the server is free again."""
+    with server() as port:
+        words = ["--seconds", "1", "--rounds", "9", "--cap", "900GB", "-o", str(tmp_path / "out")]
+        program = subprocess.Popen(
+            [*LONGFAT, "measure", "127.0.0.1", "--port", str(port), "-C", "reno", *words],
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        assert program.stderr
+        for line in program.stderr:
+            if line.startswith("round 1 of 9"):
+                break
+        time.sleep(0.8)  # in the next one
+        program.send_signal(signal.SIGINT)
+        said, wrong = program.communicate(timeout=60)
+        assert program.returncode == 130, wrong
+        assert "of 9 runs are done and kept in" in wrong and "Traceback" not in wrong
+        assert "Only reno was measured" in said
+        assert list((tmp_path / "out").glob("measured-reno-s1.json"))
+        again = ["iperf3", "--client", "127.0.0.1", "--port", str(port), "--bytes", "1000"]
+        assert subprocess.run(again, capture_output=True).returncode == 0
+
+
+def test_a_path_that_is_silent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Something listens there, and says nothing."""
+    monkeypatch.setattr(client, "STALL", 0.3)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        path = client.Path("127.0.0.1", "127.0.0.1", mute.getsockname()[1])
+        with pytest.raises(client.Failed, match=r"no byte has passed .*is no iperf3"):
+            client.run(path, client.Contender("reno"), most=1e9)
+
+
+def test_an_iperf3_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "iperf3"
+    program.write_text("#!/bin/sh\necho iperf 3.0.7; echo '  -c, --client <host>'\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    with pytest.raises(LabError, match="too old: it has no --connect-timeout"):
+        client.need()

@@ -1,0 +1,540 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`longfat measure`: what is made of runs over a path, without a path."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from dataclasses import replace
+from io import StringIO
+from pathlib import Path as File
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from longfat.core.errors import LabError
+from longfat.measure.path import answer, client, difference, host, limits, outcome, rounds
+from longfat.measure.path.client import Contender, Failed, Path, Run
+from longfat.measure.path.host import Host
+from longfat.measure.path.rounds import Plan
+from longfat.run import result, ss
+from longfat.show import export, report
+
+Json = dict[str, Any]
+
+PATH = Path("far.example", "192.0.2.2", seconds=3)
+HERE = Host("eth0", 1000, ("fq",), (4096, 16384, 4194304), "cubic")
+
+# What iperf3 3.12 said of two connections of bbr over 50 Mbit/s, without its intervals.
+SAID: Json = {
+    "start": {
+        "connected": [
+            {"socket": 5, "local_host": "10.9.0.1", "local_port": 35290, "remote_port": 5201},
+            {"socket": 7, "local_host": "10.9.0.1", "local_port": 35294, "remote_port": 5201},
+        ],
+        "version": "iperf 3.12",
+        "tcp_mss_default": 1448,
+    },
+    "intervals": [],
+    "end": {
+        "sum_sent": {"seconds": 3.00011, "bytes": 19636328, "retransmits": 1053, "sender": True},
+        "sum_received": {"seconds": 3.006992, "bytes": 17974024, "sender": True},
+        "cpu_utilization_percent": {
+            **{"host_total": 0.17059538889621487, "host_user": 0},
+            **{"remote_total": 1.317293421115205, "remote_user": 0},
+        },
+        "sender_tcp_congestion": "bbr",
+    },
+}
+
+
+def line(port: int, **values: float) -> ss.Connection:
+    return ss.Connection(f"10.9.0.1:{port}", "10.9.0.2:5201", "bbr", values, False)
+
+
+def samples(port: int, rate: float, *, rtt: float = 50.0) -> list[tuple[float, ss.Connection]]:
+    """Three seconds of `rate` packets a second, from the first second on; half of it before."""
+    found = []
+    for n in range(31):
+        delivered = rate * (n / 10 - 0.5 * min(1, n / 10))
+        values = {"mss": 1448, "pmtu": 1500, "delivered": delivered, "rtt": rtt, "minrtt": 40.0}
+        values |= {"bytes_acked": 1448 * delivered, "retrans": n, "busy": 100 * n, "cwnd": 80}
+        found.append((n / 10, line(port, **values)))
+    return found
+
+
+def made(path: Path = PATH, number: int = 1, **changes: Any) -> Json:
+    run = Run(Contender("bbr", 2), SAID, [samples(35290, 2000), samples(35294, 1000)])
+    return outcome.make(path, replace(run, **changes), HERE, number=number, place=1, seed=7)
+
+
+# --- one run
+
+
+def test_the_command() -> None:
+    said = " ".join(client.command(PATH, Contender("ltcp", 8)))
+    assert said == (
+        "iperf3 --json --client 192.0.2.2 --port 5201 --connect-timeout 10000 "
+        "--congestion ltcp --parallel 8 --time 3"
+    )
+    other = replace(PATH, size=1000, reverse=True, port=9)
+    assert " ".join(client.command(other, Contender("reno"))).endswith(
+        "--port 9 --connect-timeout 10000 --congestion reno --parallel 1 --bytes 1000 --reverse"
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "kind", "words"),
+    [
+        ("unable to connect to server: Connection refused", Failed, "start `iperf3 -s -p 5201`"),
+        ("unable to connect to server: Connection timed out", Failed, "firewall drops"),
+        ("unable to connect to server: Network is unreachable", Failed, "no way to it: Network"),
+        ("the server is busy running a test. try again later", Failed, "busy with another test"),
+        ("control socket has closed unexpectedly", Failed, "went away"),
+        ("unable to set TCP_CONGESTION: Supplied congestion", LabError, "the far end sends"),
+        ("some new words", LabError, "iperf3 failed: some new words"),
+    ],
+)
+def test_what_iperf3_says_of_a_failure(said: str, kind: type[LabError], words: str) -> None:
+    """Each is a sentence of its own, and known whether trying again may help."""
+    error = client.explain(said, PATH, "ltcp")
+    assert type(error) is kind and words in str(error)
+    assert "far.example" in str(error) or "-C ltcp" in str(error)
+
+
+def test_a_run_is_a_result(tmp_path: File) -> None:
+    """Of the second and third second; the first belongs to slow start."""
+    one = made()
+    flow, path = one["flows"][0], one["path"]
+    assert flow["goodput_bps"] == one["summary"]["goodput_bps"]
+    assert flow["goodput_bps"] == pytest.approx(3000 * 1448 * 8, rel=0.01)
+    assert flow["rtt_ms"]["p50"] == 50 and flow["base_rtt_ms"] == 40
+    assert one["summary"]["queue_delay_ms"]["mean"] == 10
+    # 20 of the 30 counted by each, from 1.0 to 2.9 s.
+    assert flow["retransmissions"] == 2 * 19
+    assert path["bytes"] == 17974024 and path["retransmissions"] == 1053
+    assert path["cpu_percent"] == {"here": 0.2, "there": 1.3}
+    assert [len(rows["t"]) for rows in flow["connections"]] == [31, 31]
+    assert one["scenario"]["name"] == "measured-bbr-x2" and report.label(one) == "bbr x2"
+
+
+def test_what_reads_results_reads_it(tmp_path: File) -> None:
+    """table, plot, page and export."""
+    file = tmp_path / "one.json"
+    result.write(made(), file)
+    one = result.read(file)
+    row = report.row(one)
+    assert row[1] == "bbr x2" and row[3:5] == ["-", "-"]
+    # There is no queue of which something is known.
+    names = [path.name for path in report.write_pictures([one], tmp_path)]
+    assert names == ["cwnd.svg", "goodput.svg", "rtt.svg"]
+    assert "a path that was measured, MTU 1500 bytes." in report.page([one], "x", "y")
+    export.write([one], tmp_path / "tables", "csv")
+    tables = {path.stem: path.read_text().splitlines() for path in (tmp_path / "tables").iterdir()}
+    assert {name: len(of) for name, of in tables.items()} == {"runs": 2, "flows": 2, "samples": 63}
+    assert "connections" not in result.summarise(one)["flows"][0]
+
+
+def test_so_many_bytes() -> None:
+    """The whole run counts: so much took so long."""
+    one = made(replace(PATH, size=20_000_000))
+    rate = 17974024 * 8 / 3.006992
+    assert one["flows"][0]["goodput_bps"] == round(rate)
+    assert one["flows"][0]["completion_s"] == pytest.approx(20e6 * 8 / rate)
+    assert one["scenario"]["warmup"] == 0
+
+
+def test_in_reverse_only_what_arrived_is_known() -> None:
+    rows = [(t, line(35290, bytes_received=1e6 * t, rtt=9.0, minrtt=8.0)) for t in (0, 1, 2, 2.9)]
+    one = made(replace(PATH, reverse=True), samples=[rows])
+    assert one["flows"][0]["goodput_bps"] == 8e6 and one["flows"][0]["retransmissions"] == 1053
+    assert one["flows"][0]["rtt_ms"]["p50"] is None and one["flows"][0]["base_rtt_ms"] == 8
+    assert limits.find([one], HERE) == []
+
+
+def test_runs_that_are_none() -> None:
+    with pytest.raises(LabError, match="ss showed no connection"):
+        made(samples=[[], []])
+    with pytest.raises(LabError, match="not that of 3.12 or newer: KeyError"):
+        made(said={"end": {"sum_sent": {}}})
+
+
+def grown(rates: list[float]) -> list[tuple[float, float]]:
+    """A counter that has grown by these in tenths of a second."""
+    return [(n / 10, sum(rates[:n])) for n in range(len(rates) + 1)]
+
+
+def test_when_slow_start_is_over() -> None:
+    start = [2.0**n for n in range(11)]
+    # Samples of two intervals, so the last one that doubles is seen one later.
+    assert outcome.start_over(grown([*start, *[1024] * 20]), 0.1) == pytest.approx(1.2)
+    assert outcome.start_over(grown([*start, *[600] * 20]), 0.1) == pytest.approx(1.1)
+    assert outcome.start_over(grown([2.0**n for n in range(30)]), 0.1) is None
+    assert outcome.start_over(grown([]), 0.1) is None
+    # Before anything has arrived nothing is over.
+    late = outcome.start_over(grown([0.0] * 20 + [5.0] * 20), 0.1)
+    assert late is not None and late > 2
+
+
+# --- statistics
+
+
+def test_an_interval_of_a_median() -> None:
+    """Exact, whatever the distribution; there is none of less than six."""
+    assert difference.middle([3, 1, 2, 5, 4]) == difference.Median(3, None, None)
+    assert difference.middle([3, 1, 2, 5, 4, 6]) == difference.Median(3.5, 1, 6)
+    # Of twelve, the third to the tenth: less than 2.5 % on either side.
+    assert difference.middle([float(n) for n in range(12)]) == difference.Median(5.5, 2, 9)
+
+
+def test_an_interval_holds_the_median_so_often() -> None:
+    chance = random.Random(1)
+    held = 0
+    for _ in range(400):
+        one = difference.middle([chance.expovariate(1) for _ in range(9)])
+        assert one.low is not None and one.high is not None
+        held += one.low <= 0.6931 <= one.high
+    assert held >= 0.93 * 400
+
+
+def test_holms_correction() -> None:
+    # The smallest takes all three, the next two, and none is below one before it.
+    assert difference.corrected([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+    assert difference.corrected([0.9, 0.8]) == [1.0, 1.0]
+    assert difference.corrected([]) == []
+
+
+def test_differences_are_within_rounds() -> None:
+    """The weather of a round moves both by more than they differ."""
+    weather = {n: 2.0 ** (n % 5) for n in range(1, 9)}
+    values = {
+        "a": {n: 10 * of for n, of in weather.items()},
+        "b": {n: 11 * of * (1 + n / 1000) for n, of in weather.items()},
+    }
+    (one,) = difference.pairs(values)
+    assert one.real and one.ratio == pytest.approx(10 / 11, rel=0.01)
+    seen = difference.between([one], "b", "a")
+    assert seen and seen.ratio == pytest.approx(1.1, rel=0.01) and seen.p == one.p
+
+
+def test_the_same_differs_by_chance() -> None:
+    """Of a hundred measurements of three that are the same, about five show some difference."""
+    chance = random.Random(3)
+    wrong = 0
+    for _ in range(100):
+        values = {cc: {n: chance.gauss(50, 5) for n in range(10)} for cc in "abc"}
+        wrong += any(one.real for one in difference.pairs(values))
+    assert wrong <= 12
+
+
+@pytest.mark.parametrize("contenders", range(2, 12))
+def test_as_many_rounds_as_are_needed(contenders: int) -> None:
+    """With one less nothing could be real, with these it can."""
+    names = [f"{n:02}" for n in range(contenders)]
+
+    def most(count: int) -> difference.Pair:
+        values = {
+            cc: {n: 2.0**at * (1 + n / 100) for n in range(count)} for at, cc in enumerate(names)
+        }
+        return min(difference.pairs(values), key=lambda one: one.p)
+
+    needed = difference.rounds_needed(contenders)
+    assert most(needed).real
+    assert contenders == 2 or not most(needed - 1).real
+    assert needed >= 6
+
+
+def test_only_rounds_that_both_have() -> None:
+    (one,) = difference.pairs({"a": {1: 2.0, 2: 9.0}, "b": {1: 1.0}, "c": {3: 1.0}})
+    assert (one.a, one.b, one.ratio, one.p) == ("a", "b", 2, 1)
+    assert difference.pairs({"a": {1: 0.0}, "b": {1: 1.0}}) == []
+
+
+# --- the answer
+
+
+def run(cc: str, number: int, mbps: float, rtt: float = 50.0, **path: Any) -> Json:
+    """A result of this goodput."""
+    one = json.loads(json.dumps(made(number=number)))
+    one["scenario"] |= {"case_name": "", "name": f"measured-{cc}"}
+    flow = one["flows"][0]
+    flow |= {"cc": cc, "goodput_bps": round(mbps * 1e6)}
+    flow["rtt_ms"]["p50"] = rtt
+    one["summary"]["goodput_bps"] = flow["goodput_bps"]
+    one["path"] |= {"round": number, "start_over_s": 0.5, **path}
+    return dict(one)
+
+
+def measured(count: int, **contenders: tuple[float, float]) -> list[Json]:
+    """So many rounds of contenders with these goodputs and round-trip times, each in its weather;
+    each differs a little from round to round, by turns."""
+    return [
+        run(cc, n, mbps * (1 + n % 3 / 10) * (1 + (n + at) % 2 / 1000), rtt + n / 100)
+        for n in range(1, count + 1)
+        for at, (cc, (mbps, rtt)) in enumerate(contenders.items())
+    ]
+
+
+def said(results: list[Json], default: str = "cubic") -> str:
+    return answer.recommendation(answer.make(results), default)
+
+
+def test_one_is_best() -> None:
+    words = said(measured(8, bbr=(40, 50), cubic=(20, 60), reno=(10, 60)))
+    assert words.startswith("Take bbr: its goodput is really more than every other's, ")
+    assert words.endswith("than cubic's, in 8 rounds.") and percent(words) == pytest.approx(
+        100, abs=2
+    )
+
+
+def percent(words: str) -> float:
+    return float(words.partition(" %")[0].rpartition(" ")[2])
+
+
+def test_no_real_difference() -> None:
+    same = measured(8, cubic=(40, 50), reno=(40, 50))
+    assert said(same).startswith("There is no real difference in goodput between ")
+    assert said(same).endswith("Keep cubic, this machine's default.")
+    assert "Take either" in said(same, default="ltcp")
+    # Then the queue decides, if that is real.
+    words = said(measured(8, bbr=(40, 41), cubic=(40, 60)))
+    assert "no real difference in goodput" in words
+    assert "Take bbr, which keeps the shortest queue: its round-trip time is 41.0 ms" in words
+
+
+def test_some_are_equal_and_better() -> None:
+    words = said(measured(9, bbr=(40, 50), cubic=(40, 50), reno=(10, 50)))
+    assert "no real difference in goodput between" in words
+    assert "'s is really more than that of reno. Keep cubic" in words
+
+
+def test_too_few_rounds() -> None:
+    words = said(measured(4, bbr=(40, 50), cubic=(20, 60)))
+    assert words == "Too few rounds to tell: 4, and 2 contenders need 6. So far bbr leads."
+    assert "nothing to compare" in said(measured(4, bbr=(40, 50)))
+    assert answer.recommendation(answer.make([]), "cubic") == "Nothing was measured."
+
+
+def test_completion_times_are_what_is_asked() -> None:
+    found = measured(7, bbr=(40, 50), cubic=(20, 60))
+    for one in found:
+        one["flows"][0]["completion_s"] = 800e6 / one["flows"][0]["goodput_bps"]
+    assert said(found).startswith("Take bbr: its completion time is really less than every")
+
+
+def test_the_table_and_the_page() -> None:
+    found = measured(6, bbr=(40, 50), cubic=(20, 60))
+    out = StringIO()
+    Console(file=out, width=200).print(answer.table(answer.make(found), "a title"))
+    rows = [
+        text.split() for text in out.getvalue().splitlines() if "bbr" in text or "cubic" in text
+    ]
+    assert [row[:2] for row in rows] == [["bbr", "6"], ["cubic", "6"]]
+    assert rows[0][2:5] == ["44.02", "[40.00,", "48.05]"]
+    page = answer.page(found, HERE, "longfat measure far")
+    assert "Take bbr: its goodput" in page and "RTT ms" in page
+    # Every round, and three pictures of the run in the middle.
+    assert page.count("<svg") == 4 and "Of each the run of median goodput" in page
+    assert "goodput, bbr to cubic: 100 % more, real" in page.replace("&#39;", "'")
+
+
+# --- what limits
+
+
+def texts(results: list[Json], here: Host = HERE) -> list[str]:
+    return [f"{one.text} {one.command}" for one in limits.find(results, here)]
+
+
+def test_nothing_limits() -> None:
+    assert texts(measured(6, bbr=(40, 50))) == []
+    assert limits.find([], HERE) == []
+
+
+NONE = {"receiver": 0.0, "send_buffer": 0.0, "program": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("path", "words", "command"),
+    [
+        ({"limited": NONE | {"send_buffer": 0.5}}, "The send buffer held it back for up to 50%",
+         'tcp_wmem="4096 16384 8400000"'),
+        ({"limited": NONE | {"receiver": 0.3}, "window_offered": 65536}, "far end's window",
+         'tcp_rmem="4096 131072 800000"'),
+        ({"limited": NONE | {"program": 0.3}}, "nothing to send", "top"),
+        ({"cpu_percent": {"here": 99.0, "there": 5.0}}, "a processor of this end", "--parallel"),
+        ({"cpu_percent": {"here": 5.0, "there": 95.0}}, "a processor of the far end", "--parallel"),
+        ({"start_over_s": None}, "bbr in 1 of its runs", "--seconds 6"),
+        ({"start_over_s": 2.5}, "bbr in 1 of its runs", "--seconds 6"),
+    ],
+)  # fmt: skip
+def test_what_limits(path: Json, words: str, command: str) -> None:
+    """Of two runs one was limited; what mends it is a command."""
+    (one,) = texts([run("bbr", 1, 40, **path), run("cubic", 1, 40)])
+    assert words in one and command in one
+
+
+def test_the_interface_limits() -> None:
+    assert "eth0 has 1000 Mbit/s, and that is what" in texts([run("bbr", 1, 940)])[0]
+    slow = replace(HERE, qdiscs=("mq", "fq_codel"))
+    (one,) = texts([run("bbr", 1, 40)], slow)
+    assert "fq_codel and not fq" in one and one.endswith("dev eth0 root mq")
+    (one,) = texts([run("bbr", 1, 40)], replace(HERE, qdiscs=("pfifo_fast",)))
+    assert one.endswith(" sudo tc qdisc replace dev eth0 root fq")
+    assert texts([run("bbr", 1, 40)], replace(HERE, qdiscs=("noqueue",))) == []
+
+
+def test_a_small_send_buffer_is_said_before_it_limits() -> None:
+    """Two BDP of 900 Mbit/s and 40 ms."""
+    (one,) = limits.find([run("bbr", 1, 899)], HERE)
+    assert 'tcp_wmem="4096 16384 9000000"' in one.command and not one.hard
+
+
+def test_a_path_that_changes() -> None:
+    results = measured(4, bbr=(40, 50))
+    assert texts(results) == []
+    results[2]["flows"][0]["base_rtt_ms"] = 80.0
+    (one,) = texts(results)
+    assert "took 40.0 ms in round" in one and "80.0 ms in round 3" in one
+
+
+# --- the rounds
+
+
+PLAN = Plan(PATH, (Contender("bbr"), Contender("cubic"), Contender("reno")), 5, 1, 10**12)
+
+
+def test_every_round_has_everybody_in_an_order_of_its_own() -> None:
+    order = list(PLAN.order())
+    assert order == list(PLAN.order()) != list(replace(PLAN, seed=2).order())
+    by_round = [[one.cc for number, _, one in order if number == n] for n in range(1, 6)]
+    assert all(sorted(names) == ["bbr", "cubic", "reno"] for names in by_round)
+    assert len({tuple(names) for names in by_round}) > 1
+    assert [place for _, place, _ in order] == [1, 2, 3] * 5
+
+
+def test_what_is_said_beforehand() -> None:
+    first, second, third = rounds.announce(PLAN, HERE)
+    assert first.startswith("bbr, cubic, reno: 5 rounds of one run each, 3 s a run")
+    # 15 runs of 3 s at 1 Gbit/s.
+    assert "takes 52 s, and sends 5.62 GB at most, at the 1 Gbit/s of eth0" in second
+    assert "it ends at 1 TB (--cap)" in second and "3 contenders need 7" in third
+    assert "said after the first run" in rounds.announce(PLAN, replace(HERE, mbps=0))[1]
+    exact = replace(PLAN, path=replace(PATH, size=1000), rounds=9)
+    assert rounds.announce(exact, HERE)[1].startswith("This sends 27 kB;")
+    assert len(rounds.announce(exact, HERE)) == 2
+
+
+def test_rounds_that_fit() -> None:
+    assert rounds.fitting(10, 4, 15) == 9
+    assert rounds.fitting(0.1, 4, 15) == 1
+
+
+class Server:
+    """In the place of iperf3: what each run gives in its turn."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, gives: list[Exception | None]) -> None:
+        self.gives: Iterator[Exception | None] = iter(gives)
+        self.asked: list[str] = []
+        self.most: list[float] = []
+        self.slept: list[float] = []
+        self.kept: list[Json] = []
+        self.said: list[str] = []
+        monkeypatch.setattr(client, "run", self.run)
+
+    def run(self, path: Path, contender: Contender, *, most: float) -> Run:
+        self.asked.append(contender.cc)
+        self.most.append(most)
+        if error := next(self.gives, None):
+            raise error
+        return Run(contender, SAID, [samples(35290, 2000), samples(35294, 1000)])
+
+    def carry_out(self, plan: Plan) -> None:
+        rounds.carry_out(plan, HERE, self.kept.append, self.said.append, self.slept.append)
+
+
+def test_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch, [])
+    server.carry_out(PLAN)
+    assert server.asked == [one.cc for _, _, one in PLAN.order()] and len(server.kept) == 15
+    assert server.slept == [rounds.BETWEEN] * 14
+    assert "at this rate all runs send 295 MB together" in server.said
+    assert "round 5 of 5: " in server.said[-1] and "1053 packets sent again" in server.said[-1]
+
+
+def test_without_a_server_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch, [Failed("refused")])
+    with pytest.raises(Failed, match="refused"):
+        server.carry_out(PLAN)
+    assert len(server.asked) == 1 and server.slept == []
+
+
+def test_later_a_failure_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch, [None, Failed("busy"), Failed("busy")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 15 and len(server.asked) == 17
+    assert server.asked[1] == server.asked[2] == server.asked[3]
+    assert server.slept[:3] == [rounds.BETWEEN, *rounds.PATIENCE[:2]]
+
+
+def test_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was measured is kept."""
+    server = Server(monkeypatch, [None, None, *[Failed("down")] * 9])
+    with pytest.raises(Failed, match="down"):
+        server.carry_out(PLAN)
+    assert len(server.kept) == 2 and len(server.asked) == 3 + len(rounds.PATIENCE)
+
+
+def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No run begins that would go above it, and none does."""
+    server = Server(monkeypatch, [])
+    server.carry_out(replace(PLAN, cap=50_000_000))  # 19.6 MB each
+    assert len(server.kept) == 2
+    assert server.most == [50_000_000, 50_000_000 - 19636328]
+    assert server.said[-1].startswith("--cap: 39.3 MB of 50 MB are used, and a run needs 19.6 MB")
+    server = Server(monkeypatch, [None, client.Capped("x")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 1 and "it ends in round 1" in server.said[-1]
+    with pytest.raises(LabError, match="the first run alone is above the cap"):
+        Server(monkeypatch, [client.Capped("x")]).carry_out(PLAN)
+    with pytest.raises(LabError, match="one run of 1 GB is above the cap of 5 MB"):
+        path = replace(PATH, size=10**9)
+        Server(monkeypatch, []).carry_out(replace(PLAN, path=path, cap=5_000_000))
+
+
+# --- this end
+
+
+def test_which_algorithms(monkeypatch: pytest.MonkeyPatch) -> None:
+    import errno
+
+    refused = {"cubic": errno.EPERM, "nosuch": errno.ENOENT}
+    values = {
+        "tcp_available_congestion_control": "reno bbr cubic",
+        "tcp_allowed_congestion_control": "reno bbr",
+    }
+    monkeypatch.setattr(host, "_refused", lambda cc: refused.get(cc, 0))
+    monkeypatch.setattr(host, "sysctl", values.__getitem__)
+    assert host.algorithms([]) == ["bbr", "reno"]
+    assert host.algorithms(["reno"]) == ["reno"]
+    with pytest.raises(LabError) as caught:
+        host.algorithms(["cubic"])
+    allow = "sudo sysctl 'net.ipv4.tcp_allowed_congestion_control=reno bbr cubic'"
+    assert allow in str(caught.value)
+    with pytest.raises(LabError, match="sudo modprobe tcp_nosuch.*there are reno, bbr, cubic"):
+        host.algorithms(["nosuch"])
+    with pytest.raises(LabError, match="reno: is given twice"):
+        host.algorithms(["reno", "reno"])
+
+
+def test_the_kernel_is_asked() -> None:
+    assert "reno" in host.algorithms([])
+    with pytest.raises(LabError, match="-C nosuch: this kernel has no such"):
+        host.algorithms(["nosuch"])
+
+
+def test_a_name_without_an_address() -> None:
+    assert host.resolve("127.0.0.1") == "127.0.0.1"
+    with pytest.raises(LabError, match="no.such.invalid: has no address: "):
+        host.resolve("no.such.invalid")
