@@ -665,7 +665,7 @@ def measure(
         made = answer.make(found)
         _print_whole(answer.table(made, found[0]["scenario"]["title"]))
         for text in [
-            *answer.differences(made),
+            *answer.of_the_best(made),
             *answer.summary(found, here),
             answer.recommendation(made, here.default),
         ]:

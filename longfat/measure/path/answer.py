@@ -5,6 +5,7 @@ real, a sentence, and a page."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations
 from statistics import median
 
 from rich import box
@@ -126,13 +127,21 @@ def _percent(ratio: float) -> str:
 
 
 def differences(answer: Answer) -> list[str]:
-    """A sentence for every two contenders, real differences first."""
+    """A sentence for every two contenders, those of the best one first."""
     said = []
     for what in answer.pairs:
-        for one in sorted(answer.pairs[what], key=lambda pair: pair.p):
-            how = f"real (p {one.p:.2g})" if one.real else f"may be chance (p {one.p:.2g})"
-            said.append(f"{what.word}, {one.a} to {one.b}: {_percent(one.ratio)}, {how}")
+        for a, b in combinations(answer.ranking, 2):
+            if one := difference.between(answer.pairs[what], a, b):
+                how = "real" if one.real else "may be chance"
+                said.append(
+                    f"{a} beside {b}: {what.word} {_percent(one.ratio)}, {how} (p {one.p:.2g})"
+                )
     return said
+
+
+def of_the_best(answer: Answer) -> list[str]:
+    """Those of the best contender alone: with many there are too many to be read at once."""
+    return [text for text in differences(answer) if text.startswith(f"{answer.ranking[0]} beside")]
 
 
 def _listed(names: list[str]) -> str:

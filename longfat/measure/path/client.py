@@ -7,7 +7,6 @@ from __future__ import annotations
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -125,13 +124,7 @@ def _moved(connections: list[ss.Connection]) -> int:
     )
 
 
-def run(
-    path: Path,
-    contender: Contender,
-    *,
-    most: float,
-    clock: Callable[[], float] = time.monotonic,
-) -> Run:
+def run(path: Path, contender: Contender, *, most: float) -> Run:
     """Carry it out.  Failed, Capped after `most` bytes, or LabError if that cannot be."""
     address = f"[{path.address}]" if ":" in path.address else path.address
     ask = ss.ask(["dst", address, "dport", "=", f":{path.port}"])
@@ -143,10 +136,10 @@ def run(
         with process.started(
             command(path, contender), grace=2, stdin=subprocess.DEVNULL, stdout=out, stderr=wrong
         ) as program:
-            moved_at = clock()
+            moved_at = time.monotonic()
             moved = -1
             while program.poll() is None:
-                now = clock()
+                now = time.monotonic()
                 connections = [one for one in ss.parse(ask()) if one.local not in before]
                 if connections:
                     seen.append((now, connections))
@@ -159,7 +152,7 @@ def run(
                         f"{path.where}: no byte has passed for {STALL} s: the path is down, or "
                         "what listens there is no iperf3"
                     )
-                time.sleep(max(0.0, SAMPLE - (clock() - now)))
+                time.sleep(max(0.0, SAMPLE - (time.monotonic() - now)))
         out.seek(0)
         wrong.seek(0)
         text = (out.read() or wrong.read()).decode(errors="replace")
