@@ -428,10 +428,10 @@ def test_what_is_said_beforehand() -> None:
     assert first.startswith("bbr, cubic, reno: 5 rounds of one run each, 3 s a run")
     # 15 runs of 3 s at 1 Gbit/s.
     assert "takes 52 s, and sends 5.62 GB at most, at the 1 Gbit/s of eth0" in second
-    assert "it ends at 1 TB (--cap)" in second and "3 contenders need 7" in third
+    assert "It ends at 1 TB (--cap)." in second and "3 contenders need 7" in third
     assert "said after the first run" in rounds.announce(PLAN, replace(HERE, mbps=0))[1]
     exact = replace(PLAN, path=replace(PATH, size=1000), rounds=9)
-    assert rounds.announce(exact, HERE)[1].startswith("This sends 27 kB;")
+    assert rounds.announce(exact, HERE)[1].startswith("This sends 27 kB. ")
     assert len(rounds.announce(exact, HERE)) == 2
 
 

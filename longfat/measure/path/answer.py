@@ -31,7 +31,7 @@ class Measure:
 
 GOODPUT = Measure("goodput\nMbit/s", "goodput", 2, True)
 COMPLETION = Measure("completion\ns", "completion time", 3, False)
-AGAIN = Measure("sent again\n%", "share sent again", 3, False)
+AGAIN = Measure("sent again\n%", "share sent again", 2, False)
 RTT = Measure("RTT ms\nmedian", "round-trip time", 1, False)
 
 

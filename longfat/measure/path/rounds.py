@@ -69,20 +69,17 @@ def announce(plan: Plan, host: Host) -> list[str]:
     ]
     time_ = plan.runs * (path.seconds + BETWEEN)
     minutes = f"{time_ / 60:.0f} minutes" if time_ >= 120 else f"{time_:.0f} s"
-    cap = f"it ends at {size(plan.cap)} (--cap)"
+    cap = f"It ends at {size(plan.cap)} (--cap)."
     if path.size:
-        said.append(f"This sends {size(plan.runs * path.size)}; {cap}.")
+        said.append(f"This sends {size(plan.runs * path.size)}. {cap}")
     elif host.mbps:
         most = plan.runs * path.seconds * host.mbps * 1e6 / 8
         said.append(
             f"This takes {minutes}, and sends {size(most)} at most, at the "
-            f"{units.show_rate(host.mbps * 1e6)} of {host.device}; {cap}."
+            f"{units.show_rate(host.mbps * 1e6)} of {host.device}. {cap}"
         )
     else:
-        said.append(
-            f"This takes {minutes}. How much it sends is said after the first run, as "
-            f"{host.device} has no rate of its own; {cap}."
-        )
+        said.append(f"This takes {minutes}. How much it sends is said after the first run. {cap}")
     needed = difference.rounds_needed(len(plan.contenders))
     if len(plan.contenders) > 1 and plan.rounds < needed:
         said.append(
