@@ -151,7 +151,15 @@ def test_in_reverse_only_what_arrived_is_known() -> None:
     one = made(replace(PATH, reverse=True), samples=[rows])
     assert one["flows"][0]["goodput_bps"] == 8e6 and one["flows"][0]["retransmissions"] == 1053
     assert one["flows"][0]["rtt_ms"]["p50"] is None and one["flows"][0]["base_rtt_ms"] == 8
-    assert limits.find([one], HERE) == []
+    assert limits.find([one], replace(HERE, qdiscs=("pfifo_fast",))) == []
+
+
+def test_a_program_with_nothing_to_send() -> None:
+    """In the measured time; before it, it has not begun."""
+    rows = [(t, replace(of, app_limited=t < 0.9 or t == 2)) for t, of in samples(35290, 2000)]
+    one = made(samples=[rows])
+    assert one["path"]["limited"]["program"] == pytest.approx(1 / 20)
+    assert made(replace(PATH, size=1000), samples=[rows])["path"]["limited"]["program"] == 0
 
 
 def test_runs_that_are_none() -> None:

@@ -127,6 +127,8 @@ def _interface(results: list[Json], host: Host) -> list[Limit]:
             )
         )
     leaves = [kind for kind in host.qdiscs if kind not in _PARENTS]
+    if results[0]["path"]["reverse"]:
+        leaves = []  # the far end's are what counts
     if leaves and not {"fq", "noqueue"} & {*leaves}:
         several = bool(_PARENTS & {*host.qdiscs})
         replace = f"sudo tc qdisc replace dev {host.device} root"

@@ -78,10 +78,10 @@ def _gained(counted: list[tuple[float, float]], begin: float, end: float) -> tup
     return inside[-1][1] - inside[0][1], inside[-1][0] - inside[0][0]
 
 
-def _idle(samples: list[Rows]) -> float:
-    """The share of samples in which the program had nothing to send."""
-    idle = [one.app_limited for rows in samples for _, one in rows]
-    return round(sum(idle) / len(idle), 4)
+def _idle(samples: list[Rows], begin: float, end: float) -> float:
+    """The share of samples from `begin` to `end` in which the program had nothing to send."""
+    idle = [one.app_limited for rows in samples for t, one in rows if begin <= t <= end]
+    return round(sum(idle) / len(idle), 4) if idle else 0.0
 
 
 def _limited(rows: Rows, key: str) -> float:
@@ -175,8 +175,9 @@ def make(path: Path, run: Run, host: Host, *, number: int, place: int, seed: int
             "limited": {
                 "receiver": round(max(_limited(rows, "rwnd_limited") for rows in samples), 4),
                 "send_buffer": round(max(_limited(rows, "sndbuf_limited") for rows in samples), 4),
-                # A receiver never has anything to send.
-                "program": 0.0 if path.reverse else _idle(samples),
+                # A receiver never has anything to send, and who has a number of bytes to send has
+                # sent them some time.
+                "program": 0.0 if path.reverse or path.size else _idle(samples, begin, end),
             },
         },
     }

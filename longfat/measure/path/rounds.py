@@ -63,8 +63,9 @@ def announce(plan: Plan, host: Host) -> list[str]:
     """What will be done, how long it takes, and how much it sends."""
     path, names = plan.path, ", ".join(one.label for one in plan.contenders)
     each = f"{size(path.size)}" if path.size else f"{path.seconds} s"
+    count = f"{plan.rounds} rounds" if plan.rounds > 1 else "one round"
     said = [
-        f"{names}: {plan.rounds} rounds of one run each, {each} a run, in random order "
+        f"{names}: {count} of one run each, {each} a run, in random order "
         f"(--seed {plan.seed}), {'from' if path.reverse else 'to'} {path.where}"
     ]
     time_ = plan.runs * (path.seconds + BETWEEN)
