@@ -37,7 +37,7 @@ pytestmark = pytest.mark.skipif(
 def call(command: list[str]) -> subprocess.CompletedProcess[str]:
     """What a command says that finds the lab, as wide as it wants to be."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
 
 
 def measure(*words: object) -> subprocess.CompletedProcess[str]:
@@ -158,7 +158,7 @@ def test_the_cap_ends_a_run(tmp_path: Path) -> None:
     assert "the first run alone is above the cap of 1 MB" in done.stderr
 
 
-def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+def test_an_end_keeps_what_there_is(tmp_path: Path) -> None:
     """And the server is free again."""
     with server() as port:
         words = ["--seconds", "1", "--rounds", "9", "--cap", "900GB", "-o", str(tmp_path / "out")]
@@ -172,7 +172,7 @@ def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
             if line.startswith("round 1 of 9"):
                 break
         time.sleep(0.7)  # in the next one
-        program.send_signal(signal.SIGINT)
+        program.send_signal(signal.SIGTERM)  # as Ctrl-C, and never ignored
         said, wrong = program.communicate(timeout=60)
         assert program.returncode == 130, wrong
         assert "of 9 runs are done and kept in" in wrong and "Traceback" not in wrong
@@ -198,3 +198,11 @@ def test_an_iperf3_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     with pytest.raises(LabError, match="too old: it has no --connect-timeout"):
         client.need()
+
+
+def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where ss is always late nothing is known of a run."""
+    monkeypatch.setattr(client, "LATE", 0.0)
+    with server() as port, pytest.raises(client.Failed, match="too busy to measure"):
+        path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
+        client.run(path, client.Contender("reno"), most=1e12)
