@@ -174,7 +174,7 @@ def _git_beside(path: Path) -> Iterator[dict[str, str]]:
     with scratch.directory("run") as ours:
         (ours / "objects").mkdir()
         if index.exists():
-            shutil.copy(index, ours / "index")
+            shutil.copy2(index, ours / "index")  # its date tells git which files to read again
         yield {
             "GIT_INDEX_FILE": str(ours / "index"),
             "GIT_OBJECT_DIRECTORY": str(ours / "objects"),

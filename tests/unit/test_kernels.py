@@ -182,6 +182,19 @@ def test_content_alone_counts(tmp_path: Path, plain: Path, repository: Path, kin
     assert state(top) not in (before, changed)
 
 
+def test_a_change_in_the_second_of_the_index(repository: Path) -> None:
+    """Git tells it by the index's date, so ours has that date too."""
+    git(repository, "config", "core.trustctime", "false")
+    file = repository / "net/ipv4/tcp_cong.c"
+    os.utime(file, (1000, 1000))
+    git(repository, "update-index", "--refresh")
+    os.utime(repository / ".git/index", (1000, 1000))
+    before = state(repository)
+    file.write_text("int two;\n")
+    os.utime(file, (1000, 1000))
+    assert state(repository) != before
+
+
 def test_a_tree_without_git_may_have_been_built(plain: Path) -> None:
     before = state(plain)
     for name in (".config", "vmlinux", "linux", "include/generated/x.h", ".git/HEAD"):
