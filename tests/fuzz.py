@@ -3,10 +3,11 @@
 """The algorithms' arithmetic under a fuzzer: each tcp_*.c as it is, in a program of its own
 (tests/fuzz/fuzz.c), with libFuzzer and the address and undefined behaviour sanitizers.
 
-    scripts/longfat python tests/fuzz.py [--runs N | --seconds S] [--renew] [module...]
+    scripts/longfat python tests/fuzz.py [--runs N | --seconds S] [--seed I] [--renew] [module...]
 
 First the inputs of tests/fuzz/NAME.corpus, then N more (or as many as S seconds have room
-for) that the fuzzer makes of them.  N inputs are the same ones each time, for one compiler.
+for) that the fuzzer makes of them.  --seed chooses which; not to the last one, as libFuzzer also goes by
+addresses and by the clock.
 --renew puts the corpus anew: of what it had and what was found, those that reach something.
 
 KTAP, one result for each module.  Exit status 0: all passed; 1: something failed, and an
@@ -87,7 +88,7 @@ def fuzz(name: str, tree: Path, arguments: argparse.Namespace) -> tuple[bool, li
         if corpus.exists():
             for i, one in enumerate(read_corpus(corpus)):
                 (seeds / f"{i:04}").write_bytes(one)
-        line = [str(program), "-seed=1", f"-max_len={LENGTH}", "-len_control=0"]
+        line = [str(program), f"-seed={arguments.seed}", f"-max_len={LENGTH}", "-len_control=0"]
         line.append(f"-timeout={SLOWEST}")
         limit = [f"-runs={arguments.runs}"]
         if arguments.seconds:
@@ -135,6 +136,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Fuzz the algorithms' arithmetic.")
     parser.add_argument("--runs", type=int, default=20000, help="inputs for each module")
     parser.add_argument("--seconds", type=int, help="seconds for each module, instead of inputs")
+    parser.add_argument("--seed", type=int, default=1, help="which inputs the fuzzer makes")
     parser.add_argument("--renew", action="store_true", help="write the corpus anew")
     parser.add_argument("--tree", type=Path, default=modules.ROOT, help="where the modules are")
     parser.add_argument("module", nargs="*", help="ltcp, ... (all of them)")

@@ -22,8 +22,12 @@ _PROGRAMS = {
     "chaos": ["-static", "chaos.c", "-lm"],
     "poweroff": ["-static", "poweroff.c"],
     "getrandom.so": ["-shared", "-fPIC", "getrandom.c"],
+    "xstate.so": ["-shared", "-fPIC", "xstate.c"],
     "ticks": ["ticks.c"],
 }
+
+# In place of libc's functions in the virtual-time kernel's process.
+PRELOADED = ("getrandom.so", "xstate.so")
 
 # Which of them a result is known by.
 DECIDING = ("lfgen", "getrandom.so")

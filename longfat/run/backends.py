@@ -362,7 +362,7 @@ class Uml(Backend):
             "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
             "HOME": "/",
             "LF_SEED": str(seed),
-            "LD_PRELOAD": str(self._programs / "getrandom.so"),
+            "LD_PRELOAD": ":".join(str(self._programs / name) for name in tools.PRELOADED),
             "TMPDIR": str(self.memory()),
         }
         # The guest's first mount makes this directory, in the host's /run, where it is not there:

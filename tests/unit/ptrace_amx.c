@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * ptrace() of a processor with 11008 bytes of vector registers, as Linux answers: it gives
+ * as many as there is room for and takes all of them or none.  Preloaded; the program below
+ * is the virtual-time kernel's way to use it.
+ */
+#define _GNU_SOURCE
+#include <elf.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+
+#define SIZE 11008
+
+#ifdef PRELOADED
+long ptrace(enum __ptrace_request request, ...)
+{
+	static char held[SIZE] = { [SIZE - 1] = 1 };
+	struct iovec *iov;
+	va_list ap;
+
+	va_start(ap, request);
+	va_arg(ap, pid_t);
+	va_arg(ap, void *);
+	iov = va_arg(ap, void *);
+	va_end(ap);
+	if (request == PTRACE_SETREGSET) {
+		if (iov->iov_len != SIZE) {
+			errno = EFAULT;
+			return -1;
+		}
+		memcpy(held, iov->iov_base, SIZE);
+	} else {
+		if (iov->iov_len > SIZE)
+			iov->iov_len = SIZE;
+		memcpy(iov->iov_base, held, iov->iov_len);
+	}
+	return 0;
+}
+#else
+int main(void)
+{
+	static const size_t lengths[] = { 2696, SIZE, 2696, 832 };
+	static char given[SIZE], got[SIZE];
+	struct iovec iov;
+	size_t i, j;
+
+	for (i = 0; i < sizeof(lengths) / sizeof(*lengths); i++) {
+		memset(given, 'a' + i, sizeof(given));
+		iov = (struct iovec){ given, lengths[i] };
+		if (ptrace(PTRACE_SETREGSET, 1, NT_X86_XSTATE, &iov))
+			printf("%zu: %m\n", lengths[i]);
+		iov = (struct iovec){ got, sizeof(got) };
+		ptrace(PTRACE_GETREGSET, 1, NT_X86_XSTATE, &iov);
+		for (j = 0; j < SIZE && got[j] == (j < lengths[i] ? 'a' + (int)i : 0);)
+			j++;
+		printf("%zu: %zu as they should be\n", lengths[i], j);
+	}
+	return 0;
+}
+#endif
