@@ -6,8 +6,8 @@
     scripts/longfat python tests/fuzz.py [--runs N | --seconds S] [--seed I] [--renew] [module...]
 
 First the inputs of tests/fuzz/NAME.corpus, then N more (or as many as S seconds have room
-for) that the fuzzer makes of them.  --seed chooses which; not to the last one, as libFuzzer also goes by
-addresses and by the clock.
+for) that the fuzzer makes of them.  --seed chooses which; not to the last one, as libFuzzer
+also goes by addresses and by the clock.
 --renew puts the corpus anew: of what it had and what was found, those that reach something.
 
 KTAP, one result for each module.  Exit status 0: all passed; 1: something failed, and an
