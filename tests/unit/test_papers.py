@@ -705,7 +705,7 @@ def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.Mon
         return [older(first), *others]
 
     # On what these were made on, whatever has changed since then.
-    made_on = read(work.RESULTS, "crosscheck")[0]["identity"]
+    made_on = read(RESULTS, "crosscheck")[0]["identity"]
     programs = replace(work.published().programs, objects=(made_on["programs"],))
     there = replace(work.published(), kernels=(made_on["kernel"],), programs=programs)
     monkeypatch.setattr(work, "published", lambda: there)
