@@ -533,7 +533,7 @@ def iperf3(
     one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
     where = Uml()
     _prepare(where)
-    made = make_plan(one, 1, prefix="lf", seeded=True)
+    made = make_plan(one, 1, prefix="lf", virtual=True)
     if not json:
         made.main = programs.script("lf-d", made.programs, text=True)
     with runner.run_directory() as scratch, runner.terminable():

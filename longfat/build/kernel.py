@@ -393,3 +393,17 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
 
     key = cache.digest(kernel.name, *files)
     return cache.entry(f"modules-{what.name}-{key}{suffix}", make, (objects.DIGESTS,))
+
+
+def build_link(what: Kernel = LAB) -> Path:
+    """A directory with lflink.ko, the network of most runs, built for this kernel."""
+    kernel = build(what)
+    files = [tools.GUEST / "Kbuild", tools.GUEST / "lflink.c"]
+    log = cache.directory() / f"link-build-{what.key}.log"
+
+    def make(path: Path) -> None:
+        log.unlink(missing_ok=True)
+        _compile(files, path, what, str(tools.GUEST.relative_to(modules.ROOT)), log)
+
+    key = cache.digest(kernel.name, *files)
+    return cache.entry(f"lflink-{what.name}-{key}", make, ("lflink.ko",))

@@ -142,7 +142,7 @@ def profile(scenarios: list[Scenario], say: Callable[[str], None]) -> Json:
     cases = []
     for one in scenarios:
         with runner.run_directory() as run:
-            made = plan.make(one, one.seeds[0], prefix="lf", seeded=True)
+            made = plan.make(one, one.seeds[0], prefix="lf", virtual=True)
             cpu, packets = speed.spent(backend, run, made, one)
             case = speed.describe(one) | {"cpu_s": round(cpu, 2), "packets": packets}
             case["seconds_of"] = classify(_report(run / "perf.data"))

@@ -209,13 +209,13 @@ def real(scenarios: list[Scenario], repeat: int, say: Callable[[str], None]) -> 
     }
     turns = [one for _ in range(repeat) for one in scenarios]
     with runner.run_directory() as run, runner.terminable():
-        made = plan.make(widest, 1, prefix="lf", seeded=False)
+        made = plan.make(widest, 1, prefix="lf", virtual=False)
         fill(run, made, widest, backend, main=_MAIN)
         for number, one in enumerate(turns):
             case = run / f"case-{number:03}"
             case.mkdir()
             (case / "bottleneck").write_text("\n".join(plan.bottleneck(one)) + "\n")
-            traffic = plan.make(one, one.seeds[0], prefix="lf", seeded=False).traffic
+            traffic = plan.make(one, one.seeds[0], prefix="lf", virtual=False).traffic
             (case / "traffic").write_text(traffic)
         began, pressed = time.monotonic(), waited()
         measured_in(backend, run, timeout=600 + 2 * sum(one.duration + 10 for one in turns))

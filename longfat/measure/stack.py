@@ -124,13 +124,13 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
             bursts=f"-{BURSTS}",
             burst=BURST,
         )
-        fill(run, plan.make(one, 1, prefix="lf", seeded=False), one, backend, main=main)
+        fill(run, plan.make(one, 1, prefix="lf", virtual=False), one, backend, main=main)
         for name in names:
             (flow,) = one.flow
             special: Json = {NOTHING: {"bytes": 1}, BURSTS: {"cc": "cubic"}}
             limit = special.get(name, {"cc": name})
             this = one.model_copy(update={"flow": [flow.model_copy(update=limit)]})
-            made = plan.make(this, 1, prefix="lf", seeded=False)
+            made = plan.make(this, 1, prefix="lf", virtual=False)
             (run / f"traffic-{name}").write_text(made.traffic)
         measured_in(
             backend,

@@ -25,7 +25,7 @@ from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, cores, process, scratch
 from longfat.core.errors import LabError
 from longfat.machines import suite, vm
-from longfat.run import identity, loading
+from longfat.run import identity, lflink, loading
 from longfat.run.identity import Made, Platform
 from longfat.run.plan import Plan
 from longfat.run.scenario import Scenario
@@ -43,7 +43,7 @@ class Backend(ABC):
 
     name: str
     exact: bool  # virtual time: cores are never short
-    seeded = False  # netem's random numbers can be seeded
+    virtual = False  # the virtual-time kernel: it has lflink, and netem can be seeded
     own_system = False  # runs do not see this machine's programs, but those of another system
 
     def __init__(self) -> None:
@@ -95,6 +95,10 @@ class Backend(ABC):
     def module_files(self) -> Path | None:
         """Where the .ko files are that a run loads by itself, if it does."""
         return None
+
+    def link_file(self) -> Path:
+        """The module that is the network of lflink.py."""
+        raise NotImplementedError(f"{self.name}: not virtual, so no plan of it has lflink")
 
     # --- modules that are none of the tree's
 
@@ -180,6 +184,8 @@ def fill(
     for program in ("lfgen", "lforder"):
         if f"./bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
+    if f"insmod ./{lflink.FILE} " in plan.setup:
+        shutil.copy(backend.link_file(), run)
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
@@ -205,7 +211,7 @@ class Uml(Backend):
 
     name = "uml"
     exact = True
-    seeded = True
+    virtual = True
     processors = 1
     slowness = 1
     rarer = 1
@@ -235,6 +241,7 @@ class Uml(Backend):
         self._kernel = kernel.build(self._what)
         say("modules")
         self._modules = kernel.build_modules(self._what)
+        self._link = kernel.build_link(self._what) / lflink.FILE
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
         self._platform = Platform.here(self._what)
@@ -261,6 +268,9 @@ class Uml(Backend):
 
     def module_files(self) -> Path:
         return self._modules
+
+    def link_file(self) -> Path:
+        return self._link
 
     def kernel_of_modules(self) -> str:
         return f"the virtual-time kernel ({self._kernel.name})"

@@ -100,12 +100,11 @@ def _insmod(names: list[str], settings: dict[str, dict[str, str]]) -> str:
 
 def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
     """What a run's directory has besides programs and modules: name -> content."""
-    spaces = [x.split()[3] for x in plan.setup.splitlines() if x.startswith("ip netns add")]
     found = {
         "setup.sh": plan.setup,
         "traffic": plan.traffic,
         "main.sh": plan.main,
-        "spaces": "".join(f"{ns}\n" for ns in spaces),
+        "spaces": "".join(f"{ns}\n" for ns in plan.spaces),
     }
     if scenario.trace:
         found["tracing"] = ""
@@ -144,9 +143,9 @@ def memory(scenario: Scenario) -> int:
     return min(16384, 1024 + round(16 * in_flight / 2**20)) + memory_for_connections(scenario)
 
 
-def plan_digest(scenario: Scenario, seed: int, *, seeded: bool) -> str:
+def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     """The part `plan`.  Namespaces are called as on uml, whatever a backend calls them."""
-    plan = make(scenario, seed, prefix="lf", seeded=seeded)
+    plan = make(scenario, seed, prefix="lf", virtual=virtual)
     # With what `result.make` reads the samples.
     reading = (
         COMPUTATION,
@@ -177,8 +176,10 @@ class Made:
 _SHELL = ("run.sh", "init.sh")
 
 
-def _scripts() -> list[str]:
-    return [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
+def _besides() -> list[str]:
+    """The texts of those.  lflink is known by its source, as it is compiled for each kernel."""
+    scripts = [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
+    return [*scripts, _bare("lflink.c")]
 
 
 def _bare(name: str) -> str:
@@ -187,7 +188,7 @@ def _bare(name: str) -> str:
 
 def _programs_source() -> str:
     texts = [_bare(f"{Path(name).stem}.c") for name in tools.DECIDING]
-    return cache.digest(*texts, *_scripts(), *kernel.BOOT)
+    return cache.digest(*texts, *_besides(), *kernel.BOOT)
 
 
 def _kernel_of(built: Path, what: kernel.Kernel) -> str:
@@ -230,7 +231,7 @@ class Platform:
         compiled = objects.read_digests(kernel.build_modules(what))
         programs = objects.read_digests(tools.programs())
         carried_out = cache.digest(
-            *(programs[Path(name).stem] for name in tools.DECIDING), *_scripts(), *kernel.BOOT
+            *(programs[Path(name).stem] for name in tools.DECIDING), *_besides(), *kernel.BOOT
         )
         return cls(
             Made(sources.programs.source, (carried_out,)),
@@ -303,7 +304,7 @@ class Platform:
         exact = backend == UML
         by_object = exact and not other_kernel(scenario)
         return {
-            "plan": plan_digest(scenario, seed, seeded=exact),
+            "plan": plan_digest(scenario, seed, virtual=exact),
             "programs": self.programs.objects[0] if exact else self.programs.source,
             "modules": {
                 name: one.objects[0] if by_object else one.source
@@ -344,7 +345,7 @@ class Platform:
             )
             and (not exact or self._has(found["kernel"], other))
             and (not exact or found.items() >= self._traffic(scenario).items())
-            and found["plan"] == plan_digest(scenario, seed, seeded=exact)
+            and found["plan"] == plan_digest(scenario, seed, virtual=exact)
         )
 
 

@@ -2,8 +2,9 @@
 """From a scenario and a seed to what a backend carries out: a shell script that
 builds the network with ip, tc and sysctl, and the plan of lfgen's traffic.
 
-The network, one sender namespace for each traffic entry so that each has its own
-round-trip time; every namespace name begins with a prefix that the backend chooses:
+The network has one sender namespace for each traffic entry, so that each has its own
+round-trip time; every namespace name begins with a prefix that the backend chooses.
+Where lflink.py can be the network it is.  Otherwise:
 
     s0 --veth--+                     bottleneck             impaired hop
     s1 --veth--+-- r ------------- rate, buffer, AQM ----+-- w -- loss, jitter ... -- d
@@ -20,7 +21,7 @@ from itertools import pairwise
 from typing import assert_never
 
 from longfat.core.errors import LabError
-from longfat.run import iperf3
+from longfat.run import iperf3, lflink
 from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
 
 ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
@@ -34,6 +35,7 @@ LATE = 10  # packets of the link that go before one that is reordered, at least
 class Plan:
     setup: str
     traffic: str
+    spaces: list[str]  # the names of the namespaces
     # The commands that carry both out.
     main: str = f"{LFGEN} >samples 2>&1\n"
     # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
@@ -173,24 +175,48 @@ def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[s
     return out
 
 
-def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
-    """The plan of one run.
+@dataclass
+class _Ends:
+    """The hosts of a network, and what is the same for all of them."""
 
-    `prefix` begins every namespace's name; `seeded` says that tc and the kernel
-    know netem's `seed`.
-    """
-    link = scenario.link
-    rng = random.Random(seed)
-    router, receiver = (f"{prefix}-{x}" for x in "rd")
-    hops = dict(zip((f"{prefix}-{x}" for x in "wv"), _impairments(link), strict=False))
-    groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
-    senders = [f"{prefix}-s{i}" for i in range(len(groups))]
-    if len(groups) > 200:
-        raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
-    hosts = [*senders, receiver]
-    spaces = [*senders, router, *hops, receiver]
+    receiver: str
+    senders: list[str]
+    groups: list[Flow | Udp | Short]
+    settings: dict[str, int | str]  # of sysctl
+
+
+def _settings(scenario: Scenario) -> dict[str, int | str]:
+    """What sysctl is told on each host."""
     limit = _buffers(scenario)
-    out: list[str] = ["set -e"]
+    return {
+        "net.ipv4.tcp_rmem": f"4096 {limit} {limit}",
+        "net.ipv4.tcp_wmem": f"4096 262144 {limit}",
+        "net.ipv4.tcp_no_metrics_save": 1,
+        "net.ipv4.tcp_timestamps": int(scenario.host.timestamps),
+        "net.ipv4.tcp_sack": int(scenario.host.sack),
+        "net.ipv4.tcp_ecn": int(scenario.link.ecn),
+        **scenario.host.sysctl,
+    }
+
+
+def _direct(scenario: Scenario, ends: _Ends) -> tuple[list[str], list[str], list[str]]:
+    """The network as lflink has it: its commands, its namespaces, lfgen's directives for queues."""
+    pairs = zip(ends.senders, ends.groups, strict=True)
+    senders = {ns: _sender(scenario, group) for ns, group in pairs}
+    rtts = [group.rtt for group in ends.groups]
+    out = lflink.setup(scenario, ends.receiver, senders, rtts, ends.settings)
+    return out, [*ends.senders, ends.receiver], [f"queuefile {lflink.QUEUE}"]
+
+
+def _routed(
+    scenario: Scenario, ends: _Ends, prefix: str, seed: int | None
+) -> tuple[list[str], list[str], list[str]]:
+    """The same with a router and queue disciplines, netem's random numbers drawn from `seed`."""
+    link = scenario.link
+    router, receiver, senders = f"{prefix}-r", ends.receiver, ends.senders
+    hops = dict(zip((f"{prefix}-{x}" for x in "wv"), _impairments(link), strict=False))
+    spaces = [*senders, router, *hops, receiver]
+    out: list[str] = []
 
     def pair(*ends: tuple[str, str, str]) -> None:
         batches = scenario.host.offload and ends[0][0] in senders
@@ -212,7 +238,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
         out.append(f"ip -n {east} route add default via {net}.1")
     for ns, parts in hops.items():
         out.append(f"ns={ns} dev=east")
-        words = ["limit 1000000", *parts, *([f"seed {seed}"] if seeded else [])]
+        words = ["limit 1000000", *parts, *([] if seed is None else [f"seed {seed}"])]
         out.append(f"tc -n $ns qdisc add dev $dev root netem {' '.join(words)}")
     quick = " quickack 1" if scenario.host.quickack else ""
     out.append(f"ip -n {receiver} route add default via 10.0.0.1{quick}")
@@ -228,7 +254,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
     out += bottleneck(scenario)
     if link.ack_thin > 1:
         out += _thin_acks(link.ack_thin)
-    for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
+    for i, (group, ns) in enumerate(zip(ends.groups, senders, strict=True)):
         pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
         if not scenario.host.offload:
             # Without the device's offloads TCP makes batches all the same, cut up behind the qdisc.
@@ -241,28 +267,40 @@ def make(scenario: Scenario, seed: int, *, prefix: str, seeded: bool) -> Plan:
                 f"tc -n {router} qdisc add dev port{i} root "
                 f"netem delay {group.rtt * 1e6:.3f}us limit 10000000"
             )
-    for ns in hosts:
-        settings: dict[str, int | str] = {
-            "net.ipv4.tcp_rmem": f"4096 {limit} {limit}",
-            "net.ipv4.tcp_wmem": f"4096 262144 {limit}",
-            "net.ipv4.tcp_no_metrics_save": 1,
-            "net.ipv4.tcp_timestamps": int(scenario.host.timestamps),
-            "net.ipv4.tcp_sack": int(scenario.host.sack),
-            "net.ipv4.tcp_ecn": int(link.ecn),
-            **scenario.host.sysctl,
-        }
-        for key, value in settings.items():
-            out.append(f"ip netns exec {ns} sysctl -qw {shlex.quote(f'{key}={value}')}")
+    words = [shlex.quote(f"{key}={value}") for key, value in ends.settings.items()]
+    for ns in [*senders, receiver]:
+        out.append(f"ip netns exec {ns} sysctl -qw {' '.join(words)}")
+    queues = [f"queue {router} bottleneck"]
+    if hops:
+        queues.append(f"link {next(iter(hops))} east")
+    return out, spaces, queues
+
+
+def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
+    """The plan of one run.
+
+    `prefix` begins every namespace's name; `virtual` says that it is for the virtual-time kernel,
+    which has lflink, and whose tc knows netem's `seed`.
+    """
+    link = scenario.link
+    rng = random.Random(seed)
+    groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
+    if len(groups) > 200:
+        raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
+    receiver, senders = f"{prefix}-d", [f"{prefix}-s{i}" for i in range(len(groups))]
+    ends = _Ends(receiver, senders, groups, _settings(scenario))
+    if virtual and lflink.carries(scenario):
+        out, spaces, queues = _direct(scenario, ends)
+    else:
+        out, spaces, queues = _routed(scenario, ends, prefix, seed if virtual else None)
 
     lines = [
         f"end {scenario.duration:.9f}",
         f"sample {scenario.sample:.9f}",
         f"qsample {scenario.queue_sample:.9f}",
-        f"queue {router} bottleneck",
+        *queues,
     ]
-    if hops:
-        lines.append(f"link {next(iter(hops))} east")
-    plan = Plan("\n".join(out) + "\n", "")
+    plan = Plan("\n".join(["set -e", *out]) + "\n", "", spaces)
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         end = scenario.duration

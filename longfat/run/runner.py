@@ -116,7 +116,7 @@ def _one(
             job.scenario,
             job.seed,
             prefix=backend.prefix,
-            seeded=backend.seeded,
+            virtual=backend.virtual,
         )
         fill(run, plan, job.scenario, backend)
         parts = backend.platform.identity(job.scenario, job.seed, backend.name)

@@ -353,7 +353,7 @@ def fill(run: Path, chaos: Chaos, seed: int, where: Place) -> None:
         seed,
         faults=where.sanitizers,
         processors=where.processors,
-        seeded=where.seeded,
+        seeded=where.virtual,
     )
     (run / "setup.sh").write_text(setup)
     (run / "plan").write_text(lines)

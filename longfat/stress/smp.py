@@ -19,7 +19,7 @@ class Smp:
     """Where chaos.many runs a seed in real time; see backends.Uml for the other place."""
 
     sanitizers = True
-    seeded = False
+    virtual = False
     processors = 2
     slowness = 10  # in real time, emulated, and watched
     rarer = 8  # a program takes seconds to be started

@@ -19,7 +19,7 @@ import tomllib
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -49,7 +49,7 @@ class Trial(BaseModel):
     arguments: list[str] = []
     huge: bool = False
     setup: str = ""
-    bottleneck: Literal["router", "sender", "receiver"] = "router"
+    router: bool = False  # the network of other backends
 
     def boots(self) -> kernel.Kernel:
         """The lab's, or another one."""
@@ -71,48 +71,9 @@ class Tried(Uml):
         return super().boot(run, seed, arguments=tuple(self.trial.arguments), **options)
 
 
-def without_router(made: plan.Plan, one: Scenario, where: str) -> plan.Plan:
-    """The network without its router; the delay is where acknowledgments leave the receiver.
-
-    The bottleneck is at the `sender`, where its packets leave; or at the `receiver`, on the way
-    in: what comes from the wire leaves by a pair of devices that both are there.  Then the sender
-    is as in the lab.
-    """
-    (flow,) = one.flow
-    sender, receiver = "lf-s0", "lf-d"
-    at = {"sender": sender, "receiver": receiver}[where]
-    lines = ["set -e"]
-    for ns in (sender, receiver):
-        lines += [f"ip netns add {ns}", f"ip -n {ns} link set lo up"]
-
-    wire = (sender, "bottleneck" if where == "sender" else "eth0", "10.0.0.1")
-    inside = where == "receiver"
-    lines += plan.veth(wire, (receiver, "port0", "10.0.0.2"), mtu=one.link.mtu, batches=inside)
-    if inside:
-        ends = (receiver, "bottleneck", ""), (receiver, "queued", "")
-        lines += plan.veth(*ends, mtu=one.link.mtu)
-        # What comes out is for whom it was when it came in.
-        port = f"ip netns exec {receiver} cat /sys/class/net/port0/address"
-        lines.append(f'ip -n {receiver} link set queued address "$({port})"')
-        lines.append(f"tc -n {receiver} qdisc add dev port0 ingress")
-        lines.append(
-            f"tc -n {receiver} filter add dev port0 ingress protocol ip matchall "
-            f"action mirred egress redirect dev bottleneck"
-        )
-        lines.append(f"tc -n {sender} qdisc add dev eth0 root fq")
-    lines += [f"ns={at} dev=bottleneck", *plan.bottleneck(one)]
-    delay = f"netem delay {flow.rtt * 1e6:.3f}us limit 10000000"
-    lines.append(f"tc -n {receiver} qdisc add dev port0 root {delay}")
-    ours = [x for x in made.setup.splitlines() if "sysctl" in x and "net.ipv4.tcp_" in x]
-    traffic = made.traffic.replace("queue lf-r bottleneck", f"queue {at} bottleneck")
-    return replace(made, setup="\n".join([*lines, *ours]) + "\n", traffic=traffic)
-
-
 def once(backend: Tried, one: Scenario) -> Json:
     """Processor seconds of a run, the packets through its bottleneck, what its samples are."""
-    made = plan.make(one, one.seeds[0], prefix="lf", seeded=True)
-    if backend.trial.bottleneck != "router":
-        made = without_router(made, one, backend.trial.bottleneck)
+    made = plan.make(one, one.seeds[0], prefix="lf", virtual=not backend.trial.router)
     made = replace(made, setup=made.setup + backend.trial.setup + "\n")
     with runner.run_directory() as run:
         cpu, packets = speed.spent(backend, run, made, one)

@@ -76,7 +76,7 @@ def share(uml: Uml, run: Path, cc: str, rate: str, way: str, seed: int) -> float
     name = f"security-share-{rate}-{cc}"
     (one,) = (one for one in scenario.load(FILE) if one.name == name)
     connections = CASES[cc, rate]
-    made = plan.make(one, seed, prefix="lf", seeded=True)
+    made = plan.make(one, seed, prefix="lf", virtual=True)
     shutil.copy(HERE / "greedy.py", run)
     fill(run, made, one, uml, main=MAIN.format(cc=cc, way=way, connections=connections))
     uml.execute(run, one, seed, timeout=600)

@@ -172,7 +172,7 @@ def test_the_count_of_reordered_packets_is_exact(uml: Uml, tmp_path: Path) -> No
     run = tmp_path / "run"
     run.mkdir()
     shutil.copy(Path(__file__).with_name("behind.py"), run)
-    made = plan.make(one, 1, prefix="lf", seeded=True)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
     main = (
         "ip netns exec lf-d python3 behind.py over >behind &\nsleep 1\n"
         f"{made.main.strip()} || exit 1\ntouch over; wait\n"
@@ -197,7 +197,7 @@ def test_without_offload_tcp_sends_single_packets(uml: Uml, tmp_path: Path) -> N
         (one,) = scenario.load(file)
         run = tmp_path / offload
         run.mkdir()
-        made = plan.make(one, 1, prefix="lf", seeded=True)
+        made = plan.make(one, 1, prefix="lf", virtual=True)
         fill(run, made, one, uml, main=QUEUED)
         uml.execute(run, one, 1, timeout=120)
         assert result.make(one, 1, "uml", made, run)["summary"]["utilisation"] > 0.9
@@ -296,7 +296,7 @@ def test_a_kernel_complaint_fails_the_run(uml: Uml, tmp_path: Path) -> None:
     (one,) = scenario.load(file)
     run = tmp_path / "run"
     run.mkdir()
-    made = plan.make(one, 1, prefix="lf", seeded=True)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
     main = "echo '<4>WARNING: CPU: 0 PID: 1 at test' >/dev/kmsg\n./bin/lfgen traffic >samples\n"
     fill(run, made, one, uml, main=main)
     uml.execute(run, one, 1, timeout=60)
@@ -349,7 +349,7 @@ def test_a_trace_is_whole_or_the_run_fails(
     (one,) = scenario.load(file)
     run = tmp_path / "run"
     run.mkdir()
-    made = plan.make(one, 1, prefix="lf", seeded=True)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
     fill(run, made, one, uml, main=f"{main}\n./bin/lfgen traffic >samples\n")
     script = (run / "init.sh").read_text()
     lines = [line for line in script.splitlines() if not init or init not in line]

@@ -28,7 +28,7 @@ def test_an_exact_link_holds_its_rate(uml: Uml, name: str) -> None:
     the rate to a thousandth."""
     one = bench(name)
     with runner.run_directory() as run:
-        fill(run, plan.make(one, 1, prefix="lf", seeded=True), one, uml)
+        fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, uml)
         uml.execute(
             run,
             one,

@@ -80,7 +80,7 @@ def wire(uml: Uml, run: Path, **parts: str) -> Wire:
     file = run.with_suffix(".toml")
     file.write_text(text)
     (one,) = scenario.load(file)
-    made = plan.make(one, 1, prefix="lf", seeded=True)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
     fill(run, made, one, uml, main=DEPARTURES)
     uml.execute(run, one, 1, timeout=240)
     flow = result.make(one, 1, "uml", made, run)["flows"][0]["connections"][0]

@@ -258,7 +258,7 @@ def test_what_a_run_of_it_is_given(bar: Given, one: One, backend: Fake, tmp_path
     )
     run = tmp_path / "run"
     run.mkdir()
-    backends.fill(run, plan.make(told, 1, prefix="lf", seeded=True), told, backend)
+    backends.fill(run, plan.make(told, 1, prefix="lf", virtual=False), told, backend)
     assert (run / "bar_cc.conf").read_text() == "own=4\n"
     assert (run / "helper.conf").read_text() == "\n"
     assert {path.name for path in run.glob("*.ko")} == {"bar_cc.ko", "helper.ko"}
@@ -276,7 +276,7 @@ def test_what_a_run_of_it_is_given(bar: Given, one: One, backend: Fake, tmp_path
 
 def test_a_run_without_it_is_as_ever(bar: Given, one: One, backend: Fake, tmp_path: Path) -> None:
     told = one(cc='cc = "foo"', rest="[module.bar]\nbeta = 3")
-    backends.fill(tmp_path, plan.make(told, 1, prefix="lf", seeded=True), told, backend)
+    backends.fill(tmp_path, plan.make(told, 1, prefix="lf", virtual=False), told, backend)
     assert not list((tmp_path / "bin").glob("insmod"))
     assert not list(tmp_path.glob("bar*.conf"))
 
@@ -285,12 +285,12 @@ def test_one_in_the_place_of_the_tree_s(tree: Path, one: One, tmp_path: Path) ->
     """Its plan is that of the tree's, so results are the same."""
     rest = "[module.foo]\nbeta = 100\ngentle = false"
     ours = one(cc='cc = "foo"', rest=rest)
-    before = identity.plan_digest(ours, 1, seeded=True)
+    before = identity.plan_digest(ours, 1, virtual=True)
     own = dict.fromkeys(("beta", "gentle", "mode"), "")
     found = Given("tcp_foo", ("foo",), own, tuple(own), where=tmp_path)
     try:
         given.give([found])
-        assert identity.plan_digest(one(cc='cc = "foo"', rest=rest), 1, seeded=True) == before
+        assert identity.plan_digest(one(cc='cc = "foo"', rest=rest), 1, virtual=True) == before
         given.forget()
         given.give([Given("tcp_foo", ("other",), {}, where=tmp_path)])
         with pytest.raises(LabError, match="no congestion control 'foo'"):

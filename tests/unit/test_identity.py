@@ -89,7 +89,7 @@ def test_source_without_comments() -> None:
 
 
 def plan_of(one: scenario.Scenario, seed: int = 1) -> str:
-    return plan_digest(one, seed, seeded=True)
+    return plan_digest(one, seed, virtual=True)
 
 
 def test_what_decides_the_plan(one: One) -> None:
@@ -97,7 +97,7 @@ def test_what_decides_the_plan(one: One) -> None:
     before = plan_of(one(cc='cc = "foo"'))
     same = one(cc='cc = "foo"', top="seeds = [1, 2]").model_copy(update={"title": "b", "name": "c"})
     assert plan_of(same) == before
-    assert plan_digest(same, 1, seeded=True) != plan_digest(same, 2, seeded=True)
+    assert plan_digest(same, 1, virtual=True) != plan_digest(same, 2, virtual=True)
     different = [
         one(cc='cc = "foo"', rest="[module.foo]\nbeta = 100"),
         one(cc='cc = "foo"', top='warmup = "1s"'),
@@ -256,7 +256,7 @@ def test_what_a_published_platform_does_not_know(tree: Path) -> None:
 def test_programs_are_known_by_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     guest = tmp_path / "guest"
     guest.mkdir()
-    for name in ("lfgen.c", "getrandom.c", "run.sh", "init.sh"):
+    for name in ("lfgen.c", "getrandom.c", "lflink.c", "run.sh", "init.sh"):
         (guest / name).write_text((tools.GUEST / name).read_text())
     monkeypatch.setattr(tools, "GUEST", guest)
     before = Platform.of_sources().programs

@@ -40,8 +40,8 @@ def test_what_it_cannot(one: One, part: str, line: str, said: str) -> None:
 def test_a_client_and_a_server_for_each_connection(one: One) -> None:
     """On the ports that lfgen would take; what is left of its plan samples the queue."""
     scenario = one(top=TRAFFIC, flow='parallel = 2\nstart = "2s"')
-    made = plan.make(scenario, 1, prefix="lf", seeded=True)
-    ours = plan.make(one(flow='parallel = 2\nstart = "2s"'), 1, prefix="lf", seeded=True)
+    made = plan.make(scenario, 1, prefix="lf", virtual=False)
+    ours = plan.make(one(flow='parallel = 2\nstart = "2s"'), 1, prefix="lf", virtual=False)
     assert made.setup == ours.setup and made.flows == ours.flows
     assert "tcp " not in made.traffic and "queue lf-r bottleneck" in made.traffic
     for port in (5001, 5002):
@@ -148,6 +148,6 @@ def test_what_it_says_of_an_error(tmp_path: Path) -> None:
 def test_what_measures_with_lfgen_refuses_it(one: One, tmp_path: Path) -> None:
     """It would carry out its own commands and no traffic."""
     scenario = one(top=TRAFFIC)
-    made = plan.make(scenario, 1, prefix="lf", seeded=True)
+    made = plan.make(scenario, 1, prefix="lf", virtual=False)
     with pytest.raises(LabError, match="with the lab's traffic, not with iperf3"):
         backends.fill(tmp_path, made, scenario, backends.Uml(), main="true")

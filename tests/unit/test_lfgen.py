@@ -197,5 +197,5 @@ def test_it_reads_what_the_lab_writes(lfgen: Lfgen, one: One) -> None:
         rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\non = "1s"\noff = "1s"\n'
         '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
     )
-    made = plan.make(scenario, 1, prefix=NOWHERE, seeded=True)
+    made = plan.make(scenario, 1, prefix=NOWHERE, virtual=True)
     assert f"cannot enter namespace {NOWHERE}-r" in refused(lfgen(made.traffic))

@@ -58,8 +58,8 @@ def commands(tmp_path: Path) -> Commands:
     return run
 
 
-def make(scenario: Scenario, seed: int = 1, *, seeded: bool = True) -> plan.Plan:
-    return plan.make(scenario, seed, prefix="lf", seeded=seeded)
+def make(scenario: Scenario, seed: int = 1, *, virtual: bool = False) -> plan.Plan:
+    return plan.make(scenario, seed, prefix="lf", virtual=virtual)
 
 
 def qdiscs(commands: list[list[str]]) -> dict[tuple[str, str], list[list[str]]]:
@@ -79,9 +79,10 @@ def spaces(commands: list[list[str]]) -> list[str]:
 def sysctls(commands: list[list[str]], ns: str) -> dict[str, str]:
     """What ends up set in a namespace."""
     return dict(
-        c[6].split("=", 1)
+        word.split("=", 1)
         for c in commands
         if c[:6] == ["ip", "netns", "exec", ns, "sysctl", "-qw"]
+        for word in c[6:]
     )
 
 
@@ -236,7 +237,7 @@ def test_no_impaired_hop_unless_asked_for(one: One, commands: Commands) -> None:
     ],
 )
 def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> None:
-    made = make(one(link=line), 7)
+    made = make(one(link=line), 7, virtual=True)
     did = commands(made)
     assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-w"]
     (netem,) = qdiscs(did)[("lf-w", "east")]
@@ -253,7 +254,7 @@ def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> No
 
 def test_two_hops_where_packets_wait_in_order_and_are_late(one: One, commands: Commands) -> None:
     """As a netem that reorders lets others pass by the slot."""
-    made = make(one(link='mtu = 1000\nreorder = 0.25\njitter = "2ms"'), 7)
+    made = make(one(link='mtu = 1000\nreorder = 0.25\njitter = "2ms"'), 7, virtual=True)
     did = commands(made)
     assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-v", "lf-w"]
     first, second = (qdiscs(did)[(ns, "east")] for ns in ("lf-w", "lf-v"))
@@ -272,12 +273,50 @@ def test_two_hops_where_packets_wait_in_order_and_are_late(one: One, commands: C
     ]
 
 
+def test_lflink_is_the_network_where_it_can_be(one: One) -> None:
+    """And has the numbers that tc would be told."""
+    rest = UDP + '[host]\nquickack = true\noffload = false'
+    made = make(one(link="mtu = 9000", flow='access = "5mbit"', rest=rest), virtual=True)
+    assert made.spaces == ["lf-s0", "lf-s1", "lf-d"]
+    lines = made.setup.splitlines()
+    numbers = "rate=1250000 limit=100 delay=20000000,50000000"
+    assert lines[:2] == ["set -e", f"insmod ./lflink.ko {numbers}"]
+    assert "link set lf0 netns lf-d name eth0" in lines
+    assert "link set lf2 netns lf-s1 name eth0" in lines
+    assert lines.count("link set eth0 mtu 9000 gso_max_segs 1 up") == 2
+    assert "route add default dev eth0 quickack 1" in lines
+    assert "tc -n $ns qdisc add dev $dev root tbf" in made.setup
+    assert directives(made, "queuefile") == [["/sys/module/lflink/parameters/queue"]]
+    assert not directives(made, "queue")
+    subprocess.run(["/bin/sh", "-n"], input=made.setup, text=True, check=True)
+
+
+@pytest.mark.parametrize(
+    ("link", "rest"),
+    [
+        ('aqm = "red"', ""),
+        ("loss = 0.1", ""),
+        ('jitter = "1ms"', ""),
+        ("ack_thin = 4", ""),
+        ("", '[host]\ngro = "1ms"'),
+    ],
+)
+def test_lflink_is_not_where_queue_disciplines_are_needed(one: One, link: str, rest: str) -> None:
+    made = make(one(link=link, rest=rest), virtual=True)
+    assert "lf-r" in made.spaces and "lflink" not in made.setup + made.traffic
+
+
+def test_other_kernels_have_no_lflink(one: One) -> None:
+    made = make(one())
+    assert "lf-r" in made.spaces and "lflink" not in made.setup + made.traffic
+
+
 def test_seed_is_for_a_netem_that_knows_it(one: One) -> None:
     scenario = one(link="loss = 0.1")
-    assert "seed 7" in make(scenario, 7).setup
-    assert "seed" not in make(scenario, 7, seeded=False).setup
-    assert make(scenario, 7, seeded=False).setup == make(scenario, 8, seeded=False).setup
-    assert make(scenario, 7).setup.replace("seed 7", "seed 8") == make(scenario, 8).setup
+    seventh, eighth = (make(scenario, seed, virtual=True).setup for seed in (7, 8))
+    assert "seed 7" in seventh and seventh.replace("seed 7", "seed 8") == eighth
+    assert "seed" not in make(scenario, 7).setup
+    assert make(scenario, 7).setup == make(scenario, 8).setup
 
 
 def test_seed_changes_nothing_where_nothing_is_random(one: One) -> None:
@@ -486,7 +525,7 @@ def test_socket_buffers_hold_what_is_in_flight(one: One, commands: Commands) -> 
 
 
 def test_prefix_begins_every_namespace(one: One, commands: Commands) -> None:
-    made = plan.make(one(link="loss = 0.1"), 1, prefix="lf4711", seeded=False)
+    made = plan.make(one(link="loss = 0.1"), 1, prefix="lf4711", virtual=False)
     assert all(ns.startswith("lf4711-") for ns in spaces(commands(made)))
     assert "lf4711-w east" in made.traffic
 

@@ -128,7 +128,7 @@ PLAN = """
 from pathlib import Path
 from longfat.run import plan, scenario
 (one,) = scenario.load(Path("one.toml"))
-print(plan.make(one, 1, prefix="lf", seeded=True).setup)
+print(plan.make(one, 1, prefix="lf", virtual=True).setup)
 """
 ONE = """
 title = "one"

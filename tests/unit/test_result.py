@@ -38,7 +38,7 @@ def finished(tmp_path: Path) -> Run:
 
 
 def made(scenario: Scenario, path: Path) -> dict[str, Any]:
-    return result.make(scenario, 3, "uml", plan.make(scenario, 3, prefix="lf", seeded=True), path)
+    return result.make(scenario, 3, "uml", plan.make(scenario, 3, prefix="lf", virtual=True), path)
 
 
 def flow(
@@ -310,7 +310,7 @@ def test_impaired_hop(one: One, finished: Run) -> None:
 def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
     scenario = one(cc='cc = "foo"', link='aqm = "red"')
     path = finished(flow(0))
-    planned = plan.make(scenario, 3, prefix="lf", seeded=True)
+    planned = plan.make(scenario, 3, prefix="lf", virtual=True)
     out = result.make(scenario, 3, "uml", planned, path, {"plan": "p", "kernel": "6.12.1 abc"})
     assert (out["seed"], out["backend"], out["kernel"]) == (3, "uml", "6.12.1")
     assert out["scenario"]["flow"][0]["cc"] == "foo"
@@ -509,7 +509,7 @@ def test_current_is_the_same_run_on_the_same_platform(
         return result.current(path, scenario, seed, backend, Platform.of_sources())
 
     assert not current(scenario)
-    planned = plan.make(scenario, 3, prefix="lf", seeded=False)
+    planned = plan.make(scenario, 3, prefix="lf", virtual=False)
     parts = on.identity(scenario, 3, "vm")
     result.write(result.make(scenario, 3, "vm", planned, finished(flow(0)), parts), path)
     assert current(scenario)

@@ -174,7 +174,7 @@ def test_interrupted(
 
 def test_what_a_run_is_given(one: One, backend: Fake, tmp_path: Path, tree: Path) -> None:
     scenario = one(cc='cc = "foo"', rest='[module.foo]\nbeta = 100\ngentle = false\nmode = "fixed"')
-    made = plan.make(scenario, 1, prefix="lf", seeded=True)
+    made = plan.make(scenario, 1, prefix="lf", virtual=False)
     where = tmp_path / "run"
     where.mkdir()
     backends.fill(where, made, scenario, backend)
@@ -232,7 +232,7 @@ def test_names_of_one_module_share_its_parameters(
     (tree / "tcp_foo.c").write_text(source + '\t.name\t\t= "foo-8",\n')
     modules.owners.cache_clear()
     scenario = one(cc='cc = "foo-8"', rest="[module.foo]\nbeta = 100")
-    made = plan.make(scenario, 1, prefix="lf", seeded=True)
+    made = plan.make(scenario, 1, prefix="lf", virtual=False)
     backends.fill(tmp_path, made, scenario, backend)
     assert (tmp_path / "tcp_foo.conf").read_text().split() == ["beta=100"]
 
@@ -242,7 +242,7 @@ def test_a_module_of_no_flow_is_not_loaded(
 ) -> None:
     """Though the file sets one of its parameters, for other runs: this one is the same without."""
     plain, told = one(), one(rest="[module.foo]\nbeta = 100")
-    made = plan.make(told, 1, prefix="lf", seeded=True)
+    made = plan.make(told, 1, prefix="lf", virtual=False)
     backends.fill(tmp_path, made, told, backend)
     assert not list(tmp_path.glob("tcp_foo.*"))
     of = backend.platform.identity
@@ -258,7 +258,7 @@ def test_a_guest_has_memory_for_many_connections(one: One) -> None:
 
 def test_tracing_is_asked_for(one: One, backend: Fake, tmp_path: Path) -> None:
     scenario = one(top="trace = true")
-    backends.fill(tmp_path, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
+    backends.fill(tmp_path, plan.make(scenario, 1, prefix="lf", virtual=False), scenario, backend)
     assert (tmp_path / "tracing").exists()
 
 
@@ -267,5 +267,5 @@ def test_modules_of_short_flows_are_loaded_too(one: One, backend: Fake, tmp_path
     for name, scenario in (("with", one(rest=rest)), ("without", one())):
         where = tmp_path / name
         where.mkdir()
-        backends.fill(where, plan.make(scenario, 1, prefix="lf", seeded=True), scenario, backend)
+        backends.fill(where, plan.make(scenario, 1, prefix="lf", virtual=False), scenario, backend)
         assert (where / "tcp_foo.conf").exists() is (name == "with")

@@ -154,7 +154,7 @@ def test_the_lab_knows_it(sixth: Path) -> None:
         "from longfat.run import plan, scenario\n"
         "(one,) = scenario.load(Path('foo.toml'))\n"
         "print(modules.sources()[modules.owners()['foo']].name, modules.parameters('foo'))\n"
-        "print('foo' in plan.make(one, 1, prefix='lf', seeded=True).traffic)\n"
+        "print('foo' in plan.make(one, 1, prefix='lf', virtual=True).traffic)\n"
     )
 
     def said(*command: str) -> str:

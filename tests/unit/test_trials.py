@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What might make the lab faster: which kernels, and the network without a router."""
+"""What might make the lab faster: which kernels they are."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from pydantic import ValidationError
 
 from longfat.build import kernel
 from longfat.build.modules import ROOT
-from longfat.run import plan, scenario
 
 sys.path.insert(0, str(ROOT / "tests/bench"))
 import trials
@@ -39,20 +38,3 @@ def test_another_kernel_has_another_name() -> None:
 def test_what_no_trial_has() -> None:
     with pytest.raises(ValidationError, match="hugh"):
         trials.Trial.model_validate({"about": "a", "hugh": True})
-
-
-@pytest.mark.parametrize(("where", "at"), [("sender", "lf-s0"), ("receiver", "lf-d")])
-def test_no_router(where: str, at: str) -> None:
-    """The bottleneck is at one place, the delay at the receiver; nothing is forwarded."""
-    one = scenario.load(trials.FILE)[1]
-    made = trials.without_router(plan.make(one, 1, prefix="lf", seeded=True), one, where)
-    lines = made.setup.splitlines()
-    assert [x.split()[3] for x in lines if x.startswith("ip netns add")] == ["lf-s0", "lf-d"]
-    assert "ip_forward" not in made.setup and " route " not in made.setup
-    begin = lines.index(f"ns={at} dev=bottleneck")
-    assert lines[begin + 1 : begin + 1 + len(plan.bottleneck(one))] == plan.bottleneck(one)
-    delay = "root netem delay 100000.000us limit 10000000"
-    assert f"tc -n lf-d qdisc add dev port0 {delay}" in lines
-    assert f"queue {at} bottleneck" in made.traffic
-    assert sum("net.ipv4.tcp_wmem" in x for x in lines) == 2
-    assert sum(" root fq" in x for x in lines) == (where != "sender")

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The network of most runs: senders, a bottleneck and a receiver as the devices of one kernel
+module (guest/lflink.c), each host in a namespace of its own.
+
+    s0 eth0 --+
+    s1 eth0 --+-- rate, buffer --- eth0 d
+              delay of the whole RTT, on the way back to each sender
+
+What only queue disciplines can do is left to them, in the network of plan.py.  A packet takes half
+the time here, and the two agree to the packet (tests/lab/test_lflink.py).
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+
+from longfat.run.scenario import Scenario
+
+# As run.sh finds it in the run's directory.
+FILE = "lflink.ko"
+QUEUE = "/sys/module/lflink/parameters/queue"
+
+
+def carries(scenario: Scenario) -> bool:
+    """Whether the module can be the network of this scenario."""
+    link = scenario.link
+    plain = link.aqm == "fifo" and not link.impaired and link.ack_thin == 1
+    return plain and not scenario.host.gro
+
+
+def _batch(space: str, lines: Sequence[str]) -> str:
+    """One ip for all of these commands in a namespace; "" is the first one."""
+    where = f"-n {space} " if space else ""
+    return "\n".join([f"ip {where}-batch - <<'EOF'", *lines, "EOF"])
+
+
+def setup(
+    scenario: Scenario,
+    receiver: str,
+    senders: Mapping[str, Sequence[str]],
+    rtts: Sequence[float],
+    settings: Mapping[str, int | str],
+) -> list[str]:
+    """The commands for the namespace `receiver` and for the senders, each with its tc commands for
+    $dev of $ns, its RTT in seconds, and all with the same sysctl `settings`."""
+    link, host = scenario.link, scenario.host
+    delays = ",".join(str(round(rtt * 1e9)) for rtt in rtts)
+    # Whole bytes a second, as in tc.
+    rate = link.rate // 8
+    words = f"rate={rate} limit={scenario.buffer_packets} delay={delays}"
+    first = []
+    for i, ns in enumerate([receiver, *senders]):
+        first += [f"netns add {ns}", f"link set lf{i} netns {ns} name eth0"]
+    out = [f"insmod ./{FILE} {words}", _batch("", first)]
+    sysctl = " ".join(shlex.quote(f"{key}={value}") for key, value in settings.items())
+
+    def end(ns: str, address: str, *, route: str = "", device: str = "") -> None:
+        lines = [
+            "link set lo up",
+            f"link set eth0 mtu {link.mtu}{device} up",
+            f"addr add {address}/24 dev eth0",
+            f"route add default dev eth0{route}",
+        ]
+        out.extend([_batch(ns, lines), f"ip netns exec {ns} sysctl -qw {sysctl}"])
+
+    end(receiver, "10.0.0.2", route=" quickack 1" if host.quickack else "")
+    for i, (ns, commands) in enumerate(senders.items()):
+        end(ns, f"10.1.{i}.2", device="" if host.offload else " gso_max_segs 1")
+        out += [f"ns={ns} dev=eth0", *commands]
+    return out
