@@ -275,7 +275,7 @@ def test_two_hops_where_packets_wait_in_order_and_are_late(one: One, commands: C
 
 def test_lflink_is_the_network_where_it_can_be(one: One) -> None:
     """And has the numbers that tc would be told."""
-    rest = UDP + '[host]\nquickack = true\noffload = false'
+    rest = UDP + "[host]\nquickack = true\noffload = false"
     made = make(one(link="mtu = 9000", flow='access = "5mbit"', rest=rest), virtual=True)
     assert made.spaces == ["lf-s0", "lf-s1", "lf-d"]
     lines = made.setup.splitlines()
@@ -285,7 +285,7 @@ def test_lflink_is_the_network_where_it_can_be(one: One) -> None:
     assert "link set lf2 netns lf-s1 name eth0" in lines
     assert lines.count("link set eth0 mtu 9000 gso_max_segs 1 up") == 2
     assert "route add default dev eth0 quickack 1" in lines
-    assert "tc -n $ns qdisc add dev $dev root tbf" in made.setup
+    assert "tc -n $ns qdisc add dev $dev root handle 1: tbf rate" in made.setup
     assert directives(made, "queuefile") == [["/sys/module/lflink/parameters/queue"]]
     assert not directives(made, "queue")
     subprocess.run(["/bin/sh", "-n"], input=made.setup, text=True, check=True)
