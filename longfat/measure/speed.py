@@ -18,6 +18,7 @@ from longfat.machines import suite, vm
 from longfat.measure.cost import processor
 from longfat.run import plan, result, runner
 from longfat.run.backends import Uml, Vm, fill
+from longfat.run.disciplines import ETHERNET
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
@@ -165,7 +166,7 @@ def output(scenario: Scenario, samples: Path) -> tuple[int, float]:
     """What left the bottleneck in the measured time: bytes of IP, and over what it should."""
     rows = [row for row in result.read_samples(samples)["q"] if row[0] >= scenario.warmup - 1e-9]
     first, last = rows[0], rows[-1]
-    sent = last[5] - first[5] - plan.ETHERNET * (last[4] - first[4])
+    sent = last[5] - first[5] - ETHERNET * (last[4] - first[4])
     return sent, sent * 8 / (last[0] - first[0]) / scenario.link.rate
 
 

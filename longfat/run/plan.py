@@ -18,13 +18,12 @@ import random
 import shlex
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import assert_never
 
 from longfat.core.errors import LabError
-from longfat.run import iperf3, lflink
+from longfat.run import disciplines, iperf3, lflink
+from longfat.run.disciplines import Bottleneck
 from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
 
-ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
 FIRST_PORT = 5001
 LFGEN = "./bin/lfgen traffic"
 FILES = 1024  # that a process may have open if nobody asks for more
@@ -52,38 +51,16 @@ def _buffers(scenario: Scenario) -> int:
     return min(2**31 - 1, max(4 << 20, round(8 * data)))
 
 
-def _tbf(link: Link, rate: int, limit: int) -> str:
-    """A tbf that lets full packets of the link leave at `rate`, as netem does.  tbf counts the
-    Ethernet header, so its own rate is higher."""
-    frame = link.mtu + ETHERNET
-    raised = round(rate * frame / link.mtu)
-    return f"handle 1: tbf rate {raised}bit burst {2 * frame} limit {limit * frame}"
+def _place(scenario: Scenario, rate: int, limit: int) -> Bottleneck:
+    senders = len(scenario.flow) + len(scenario.udp) + len(scenario.short)
+    return Bottleneck(rate, scenario.link.mtu, limit, senders)
 
 
 def bottleneck(scenario: Scenario) -> list[str]:
     """tc commands for the bottleneck on device $dev of namespace $ns."""
     link = scenario.link
-    add = "tc -n $ns qdisc add dev $dev"
-    if link.aqm == "fifo":
-        return [f"{add} root netem rate {link.rate}bit -{ETHERNET} limit {scenario.buffer_packets}"]
-    frame = link.mtu + ETHERNET
-    limit = scenario.buffer_packets
-    ecn = " ecn" if link.ecn else ""
-    if link.aqm == "red":
-        low, high = limit // 6, limit // 2
-        rate = round(link.rate * frame / link.mtu)
-        child = (
-            f"red limit {limit * frame} min {low * frame} max {high * frame} avpkt {frame} "
-            f"burst {(2 * low + high) // 3 + 1} bandwidth {rate}bit probability 0.1{ecn}"
-        )
-    elif link.aqm == "fq_codel":
-        child = f"fq_codel limit {limit}{ecn or ' noecn'}"
-    else:
-        assert_never(link.aqm)
-    return [
-        f"{add} root {_tbf(link, link.rate, limit)}",
-        f"{add} parent 1:1 handle 10: {child}",
-    ]
+    at = _place(scenario, link.rate, scenario.buffer_packets)
+    return disciplines.commands(link.aqm, link.aqm_options, at, ecn=link.ecn)
 
 
 def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
@@ -96,7 +73,7 @@ def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
     # there, so they are raised.  What waits still belongs to its socket, and holds TCP back.
     child = "fq limit 100000 flow_limit 100000" if fq else "pfifo limit 100000"
     return [
-        f"{add} root {_tbf(scenario.link, group.access, 1000)}",
+        f"{add} root {_place(scenario, group.access, 1000).tbf}",
         f"{add} parent 1:1 handle 10: {child}",
     ]
 

@@ -28,8 +28,9 @@ from typing import Any
 
 from longfat.core.errors import LabError, cannot_write
 from longfat.run import identity, iperf3
+from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
-from longfat.run.plan import ETHERNET, FIRST_PORT, Plan
+from longfat.run.plan import FIRST_PORT, Plan
 from longfat.run.scenario import Scenario
 
 # What makes a run fail, wherever the kernel logs it.

@@ -13,7 +13,7 @@ import itertools
 import re
 import tomllib
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self, get_args
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -30,6 +30,8 @@ from longfat.build import kernel as kernels
 from longfat.core import data as own
 from longfat.core import units
 from longfat.core.errors import LabError
+from longfat.run import disciplines
+from longfat.run.disciplines import Aqm
 
 MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
 
@@ -37,9 +39,6 @@ Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
 Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
 Probability = Annotated[float, BeforeValidator(units.probability)]
-# "fifo" is none; longfat.run.plan.bottleneck makes the others.
-Aqm = Literal["fifo", "red", "fq_codel"]
-AQMS = tuple(name for name in get_args(Aqm) if name != "fifo")
 ACK_THIN = (1, 2, 4, 8, 16, 32, 64)  # powers of two: a mask over the packets' numbers
 Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
@@ -67,6 +66,7 @@ class Link(_Strict):
     buffer: Buffer
     mtu: int = Field(default=1500, ge=256, le=9000)
     aqm: Aqm = "fifo"
+    aqm_options: dict[str, int | float | bool | str] = {}
     ecn: bool = False
     loss: Probability = 0.0
     duplicate: Probability = 0.0
@@ -76,8 +76,7 @@ class Link(_Strict):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.ecn and self.aqm == "fifo":
-            raise ValueError(f"ecn marks need an AQM: set aqm to {' or '.join(AQMS)}")
+        disciplines.check(self.aqm, self.aqm_options, ecn=self.ecn)
         if self.aqm != "fifo" and self.buffer[0] <= 0:
             raise ValueError("buffer must be above zero")
         if not 0 <= self.jitter <= 1:  # netem's arithmetic ends at 2.1 s

@@ -18,7 +18,7 @@ import pytest
 from conftest import EMPTY, SMALL, Experiment
 
 from longfat.core.errors import LabError
-from longfat.run import plan, result, scenario
+from longfat.run import disciplines, plan, result, scenario
 from longfat.run.backends import Uml, fill
 
 # Everything that TCP hands to the sender's queue, before anything cuts it up.
@@ -71,10 +71,12 @@ def test_each_flow_has_its_rtt(experiment: Experiment) -> None:
         assert base <= flow["rtt_ms"]["p50"] <= base + 10
 
 
-@pytest.mark.parametrize("aqm", scenario.AQMS)
+@pytest.mark.parametrize("aqm", disciplines.MARKING)
 def test_ecn_marks_instead_of_drops(experiment: Experiment, aqm: str) -> None:
     """Marks reach the sender and it backs off without loss; without ECN the AQM drops."""
     link = f'aqm = "{aqm}"\necn = {{}}'
+    if aqm == "fq":
+        link += '\naqm_options = {{ ce_threshold = "5ms" }}'
     (marked,) = experiment(link=link.format("true"), out="marked")
     (dropped,) = experiment(link=link.format("false"), out="dropped")
     assert marked["flows"][0]["ce_marks"] > 0

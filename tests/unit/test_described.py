@@ -14,7 +14,8 @@ from pydantic import BaseModel
 from longfat.build import kernel
 from longfat.build.modules import ROOT
 from longfat.run.backends import BACKENDS
-from longfat.run.scenario import AQMS, Scenario
+from longfat.run.disciplines import AQMS, DISCIPLINES
+from longfat.run.scenario import Scenario
 
 LAB = (ROOT / "docs/lab.md").read_text()
 LOADED = {"name", "case_name"}  # from the file's name and its tables
@@ -47,7 +48,17 @@ def test_the_lab_s_kernels_have_every_aqm(aqm: str) -> None:
     for what in (kernel.LAB, kernel.SANITIZERS, kernel.SMP):
         text = "".join(path.read_text() for path in what.config)
         option = f"CONFIG_NET_SCH_{aqm.upper()}=y"
+        if aqm == "police":
+            option = "CONFIG_NET_ACT_POLICE=y"
         assert f"\n{option}\n" in text, f"longfat/build/config/lab.config does not have {option}"
+
+
+@pytest.mark.parametrize("aqm", AQMS)
+def test_every_option_of_an_aqm_is_described(aqm: str) -> None:
+    row = re.search(rf'^\| `"{aqm}"` \|.*$', LAB, re.M)
+    assert row, f"docs/lab.md: the queue disciplines lack {aqm}"
+    missing = [name for name in DISCIPLINES[aqm].options if f"`{name}`" not in row[0]]
+    assert not missing, f"docs/lab.md: {aqm} lacks {missing}"
 
 
 @pytest.mark.parametrize("name", BACKENDS)

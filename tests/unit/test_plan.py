@@ -16,7 +16,8 @@ from conftest import One
 
 from longfat.core.errors import LabError
 from longfat.run import plan
-from longfat.run.scenario import AQMS, Scenario
+from longfat.run.disciplines import AQMS, DISCIPLINES, MARKING
+from longfat.run.scenario import Scenario
 
 STUB = """#!/bin/sh
 { printf %s "${0##*/}"; printf '\\037%s' "$@"; echo; } >>"$LOG"
@@ -191,18 +192,26 @@ def test_fifo_bottleneck(one: One, commands: Commands) -> None:
     assert not any(ns == "lf-d" for ns, _ in did)
 
 
+# Those that are in a tbf, which has the rate.
+QUEUES = sorted(set(AQMS) - {"cake", "police"})
+
+
 @pytest.mark.parametrize("ecn", [False, True])
-@pytest.mark.parametrize("aqm", AQMS)
+@pytest.mark.parametrize("aqm", QUEUES)
 def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> None:
+    if ecn and aqm not in MARKING:
+        pytest.skip(f"{aqm} marks nothing")
+    more = '\naqm_options = { ce_threshold = "2ms" }' if aqm == "fq" else ""
     did = commands(
         make(
             one(
                 buffer='buffer = "90p"',
-                link=f'mtu = 1000\naqm = "{aqm}"\necn = {str(ecn).lower()}',
+                link=f'mtu = 1000\naqm = "{aqm}"\necn = {str(ecn).lower()}{more}',
             )
         )
     )
-    root, child = qdiscs(did)[("lf-r", "bottleneck")]
+    added = qdiscs([c for c in did if c[3] == "qdisc"])
+    root, child = added[("lf-r", "bottleneck")][:2]
     # A full packet and its Ethernet header in the time of the packet at the link's rate.
     assert root[:6] == ["root", "handle", "1:", "tbf", "rate", "10140000bit"]
     assert child[:2] == ["parent", "1:1"] and child[4] == aqm
@@ -211,11 +220,67 @@ def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> No
         assert int(value["limit"]) == 90 * 1014
         assert 0 < int(value["min"]) < int(value["max"]) < int(value["limit"])
         assert ("ecn" in child) is ecn
-    else:
+    elif aqm != "drr":
         assert int(value["limit"]) == 90
-        assert child[-1] == ("ecn" if ecn else "noecn")
+        if DISCIPLINES[aqm].ecn:
+            assert child[-1] == ("ecn" if ecn else "noecn")
     for ns in ("lf-s0", "lf-d"):
         assert sysctls(did, ns)["net.ipv4.tcp_ecn"] == str(int(ecn))
+
+
+def test_drr_has_a_class_for_each_sender(one: One, commands: Commands) -> None:
+    """Found by the third byte of the address, from 1 on; what is no IP is in the first."""
+    link = 'aqm = "drr"\naqm_options = { quantum = 600 }'
+    did = [c[3:] for c in commands(make(one(link=link, rest=UDP + SHORT))) if c[0] == "tc"]
+    classes = [" ".join(c[6:]) for c in did if c[:2] == ["class", "add"]]
+    assert classes == [f"classid 10:{n} drr quantum 600" for n in (1, 2, 3)]
+    queues = [" ".join(c[4:]) for c in did if c[5:6] and c[5].startswith("10:") and "pfifo" in c]
+    assert queues == [f"parent 10:{n} pfifo limit 100" for n in (1, 2, 3)]
+    filters = [" ".join(c[6:]) for c in did if c[:2] == ["filter", "add"]]
+    assert filters == [
+        "protocol ip prio 1 handle 1 flow map key src and 0xff00 rshift 8 baseclass 10:1",
+        "protocol all prio 2 matchall classid 10:1",
+    ]
+
+
+def test_cake_and_the_policer_have_the_rate_themselves(one: One, commands: Commands) -> None:
+    """CAKE counts IP packets; the policer frames, so its rate is higher."""
+    options = 'aqm_options = { rtt = "30ms", isolation = "flows" }'
+    did = qdiscs(commands(make(one(buffer='buffer = "90p"', link=f'aqm = "cake"\n{options}'))))
+    (cake,) = did[("lf-r", "bottleneck")]
+    assert " ".join(cake) == (
+        "root handle 1: cake bandwidth 10000000bit overhead 0 memlimit 207360 rtt 30000.000us flows"
+    )
+    made = commands(make(one(buffer='buffer = "90p"', link='mtu = 1000\naqm = "police"')))
+    (police,) = (" ".join(c[7:]) for c in made if c[3:5] == ["filter", "add"])
+    assert police == (
+        "parent 1: protocol all prio 1 matchall action police rate 10140000bit burst 91260 "
+        "mtu 1014 drop"
+    )
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ("", "min 22710 max 68130 avpkt 1514 burst 26 bandwidth 10093333bit probability 0.1"),
+        (
+            'min = "9kB", max = "30kB", adaptive = true',
+            "min 9000 max 30000 avpkt 1514 burst 11 bandwidth 10093333bit probability 0.1 adaptive",
+        ),
+        (
+            'burst = 7, probability = "2%", nodrop = false',
+            "min 22710 max 68130 avpkt 1514 bandwidth 10093333bit burst 7 probability 0.020000000",
+        ),
+    ],
+)
+def test_red_s_defaults_and_what_replaces_them(
+    one: One, commands: Commands, options: str, told: str
+) -> None:
+    link = f'aqm = "red"\naqm_options = {{ {options} }}'
+    did = qdiscs(commands(make(one(buffer='buffer = "90p"', link=link))))
+    assert " ".join(did[("lf-r", "bottleneck")][1]) == (
+        f"parent 1:1 handle 10: red limit 136260 {told}"
+    )
 
 
 def test_no_impaired_hop_unless_asked_for(one: One, commands: Commands) -> None:

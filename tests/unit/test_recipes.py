@@ -151,9 +151,9 @@ def test_a_scenario_key(copy: Path) -> None:
 
 
 def test_an_aqm(copy: Path) -> None:
-    passed(copy, carry_out("An AQM", copy), "pie or choice")
-    (copy / "one.toml").write_text(ONE.format('aqm = "pie"\necn = true'))
-    assert "parent 1:1 handle 10: pie limit 90 ecn\n" in said(copy, PLAN)
+    passed(copy, carry_out("An AQM", copy), "sfq or choice")
+    (copy / "one.toml").write_text(ONE.format('aqm = "sfq"\naqm_options = { perturb = 10 }'))
+    assert "parent 1:1 handle 10: sfq limit 90 perturb 10\n" in said(copy, PLAN)
 
 
 def test_a_backend(copy: Path) -> None:

@@ -86,6 +86,44 @@ REFUSED = {
     "module of the kernel": ("rest", "[module.cubic]\nbeta = 1", "module", "'cubic'; valid: foo"),
     "fraction": ("rest", "[module.foo]\nbeta = 1.5", "module.foo.beta", "valid integer"),
     "ecn without an AQM": ("link", "ecn = true", "link", "set aqm to red or "),
+    "ecn of fair queues": ("link", 'aqm = "drr"\necn = true', "link", "set aqm to red or codel or"),
+    "ecn of fq": ("link", 'aqm = "fq"\necn = true', "link", "above aqm_options.ce_threshold alone"),
+    "unknown option of an AQM": (
+        "link",
+        'aqm = "codel"\naqm_options = { tupdate = "1ms" }',
+        "link",
+        "aqm_options.tupdate: codel has no such option; valid: ce_threshold, interval, target",
+    ),
+    "option of no AQM": (
+        "link",
+        'aqm_options = { target = "1ms" }',
+        "link",
+        "fifo has no such option; it has none",
+    ),
+    "unit of an option": (
+        "link",
+        'aqm = "pie"\naqm_options = { target = "1mbit" }',
+        "link",
+        "aqm_options.target: '1mbit' is not a time",
+    ),
+    "number of an option": (
+        "link",
+        'aqm = "pie"\naqm_options = { alpha = 33 }',
+        "link",
+        "aqm_options.alpha: 33 is not a whole number from 0 to 32",
+    ),
+    "word of an option": (
+        "link",
+        'aqm = "cake"\naqm_options = { isolation = "flow" }',
+        "link",
+        "aqm_options.isolation: 'flow' is none of flowblind, srchost,",
+    ),
+    "flag of an option": (
+        "link",
+        'aqm = "red"\naqm_options = { adaptive = 1 }',
+        "link",
+        "aqm_options.adaptive: 1 is neither true nor false",
+    ),
     "warmup": ("top", 'warmup = "10s"', "scenario", "warmup must be shorter than duration"),
     "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
     "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
@@ -332,13 +370,16 @@ def test_the_page_has_every_key() -> None:
     assert {key for row, _ in ROWS for key in row} == keys - {"short.on", "short.off"}
 
 
+# What else a key wants.
+NEEDED = {"link.ecn": {"aqm": "red"}, "link.aqm_options": {"aqm": "codel"}}
+
+
 @pytest.mark.parametrize(("keys", "example"), ROWS, ids=[row[0] for row, _ in ROWS])
 def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
     """Put into the scenario that the page begins with."""
     table, _, _ = keys[0].rpartition(".")
     data = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
-    if keys == ["link.ecn"]:
-        data["link"]["aqm"] = "red"
+    data["link"] |= NEEDED.get(keys[0], {})
     where = data.setdefault(table, {}) if table else data
     for key in keys:
         value = tomllib.loads(f"value = {example}")["value"]
