@@ -395,10 +395,12 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
     return cache.entry(f"modules-{what.name}-{key}{suffix}", make, (objects.DIGESTS,))
 
 
-def build_link(what: Kernel = LAB) -> Path:
-    """A directory with lflink.ko, the network of most runs, built for this kernel."""
+def build_links(what: Kernel = LAB) -> Path:
+    """A directory with the modules that are networks, built for this kernel: lflink.ko, the whole
+    one of most runs, and sch_lfvary.ko, a link that changes."""
     kernel = build(what)
-    files = [tools.GUEST / "Kbuild", tools.GUEST / "lflink.c"]
+    names = ("lflink", "sch_lfvary")
+    files = [tools.GUEST / "Kbuild", *(tools.GUEST / f"{name}.c" for name in names)]
     log = cache.directory() / f"link-build-{what.key}.log"
 
     def make(path: Path) -> None:
@@ -406,4 +408,4 @@ def build_link(what: Kernel = LAB) -> Path:
         _compile(files, path, what, str(tools.GUEST.relative_to(modules.ROOT)), log)
 
     key = cache.digest(kernel.name, *files)
-    return cache.entry(f"lflink-{what.name}-{key}", make, ("lflink.ko",))
+    return cache.entry(f"links-{what.name}-{key}", make, tuple(f"{name}.ko" for name in names))

@@ -21,6 +21,7 @@
  *	queue NETNS DEV		the bottleneck's root qdisc
  *	queuefile PATH		the same numbers in a file, as lflink.c has it
  *	link NETNS DEV		the root qdisc of the impaired hop behind it
+ *	begin PATH		a file that is told when T is 0, in ns of CLOCK_MONOTONIC
  *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF ON OFF
  *	udp ID SRC DST ADDR PORT RATE SIZE START STOP ON OFF
  *	short ID SRC DST ADDR PORT CC START STOP PER_SECOND MEAN_BYTES SEED
@@ -124,6 +125,7 @@ static int nflows, epfd;
 static int chunk;			/* a file of CHUNK bytes, in memory */
 static struct qdisc queues[2];
 static int nqueues;
+static char begin_path[96];
 static int64_t t_end, t_sample, t_qsample;
 static struct timespec origin;
 static char buffer[CHUNK];
@@ -696,6 +698,8 @@ static void read_line(char *line)
 			die("plan: too many queues");
 		q->tag = 'q';
 		expect(sscanf(line, "%63s", q->path), 1, line);
+	} else if (!strcmp(word, "begin")) {
+		expect(sscanf(line, "%95s", begin_path), 1, line);
 	} else if (!strcmp(word, "tcp")) {
 		f = new_flow(TCP);
 		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %llu %d %d %lf %lf",
@@ -745,6 +749,15 @@ static void read_plan(const char *path)
 	fclose(file);
 	if (!t_end || !t_sample || !t_qsample)
 		die("plan: end, sample and qsample are needed");
+}
+
+static void tell_begin(void)
+{
+	FILE *file = fopen(begin_path, "w");
+
+	if (!file || fprintf(file, "%lld\n", (long long)origin.tv_sec * NSEC) < 0 ||
+	    fclose(file))
+		die("%s: %m", begin_path);
 }
 
 static void dispatch(struct end *end, uint32_t events)
@@ -802,6 +815,8 @@ int main(int argc, char **argv)
 	 */
 	clock_gettime(CLOCK_MONOTONIC, &origin);
 	origin = (struct timespec){ .tv_sec = origin.tv_sec + 1 };
+	if (*begin_path)
+		tell_begin();
 	clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &origin, NULL);
 	printf("o %lld.%09ld\n", (long long)origin.tv_sec, origin.tv_nsec);
 

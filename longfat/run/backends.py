@@ -9,6 +9,7 @@ differs only in what surrounds run.sh.
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -27,7 +28,7 @@ from longfat.core.errors import LabError
 from longfat.machines import suite, vm
 from longfat.run import identity, lflink, loading
 from longfat.run.identity import Made, Platform
-from longfat.run.plan import Plan
+from longfat.run.plan import VARY, Plan
 from longfat.run.scenario import Scenario
 
 MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
@@ -96,8 +97,8 @@ class Backend(ABC):
         """Where the .ko files are that a run loads by itself, if it does."""
         return None
 
-    def link_file(self) -> Path:
-        """The module that is the network of lflink.py."""
+    def link_file(self, name: str) -> Path:
+        """A module that is a part of the network."""
         raise NotImplementedError(f"{self.name}: not virtual, so no plan of it has lflink")
 
     # --- modules that are none of the tree's
@@ -184,8 +185,9 @@ def fill(
     for program in ("lfgen", "lforder"):
         if f"./bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
-    if f"insmod ./{lflink.FILE} " in plan.setup:
-        shutil.copy(backend.link_file(), run)
+    for module in (lflink.FILE, VARY):
+        if re.search(rf"^insmod \./{module}\b", plan.setup, re.M):
+            shutil.copy(backend.link_file(module), run)
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
@@ -241,7 +243,7 @@ class Uml(Backend):
         self._kernel = kernel.build(self._what)
         say("modules")
         self._modules = kernel.build_modules(self._what)
-        self._link = kernel.build_link(self._what) / lflink.FILE
+        self._links = kernel.build_links(self._what)
         self._programs = tools.programs()
         self._tc = tools.seeding_tc()
         self._platform = Platform.here(self._what)
@@ -269,8 +271,8 @@ class Uml(Backend):
     def module_files(self) -> Path:
         return self._modules
 
-    def link_file(self) -> Path:
-        return self._link
+    def link_file(self, name: str) -> Path:
+        return self._links / name
 
     def kernel_of_modules(self) -> str:
         return f"the virtual-time kernel ({self._kernel.name})"

@@ -192,12 +192,13 @@ def words(aqm: str, options: Mapping[str, object]) -> str:
 @dataclass(frozen=True)
 class Bottleneck:
     """Where a discipline is: `rate` in bits per second of IP packets, `limit` in packets of `mtu`
-    bytes, and from how many senders they come."""
+    bytes, from how many senders they come, and whether the rate changes."""
 
     rate: int
     mtu: int
     limit: int
     senders: int = 1
+    varies: bool = False
 
     @property
     def frame(self) -> int:
@@ -259,6 +260,13 @@ def _drr(at: Bottleneck, options: Mapping[str, object]) -> list[str]:
 def commands(aqm: str, options: Mapping[str, object], at: Bottleneck, *, ecn: bool) -> list[str]:
     """tc commands for a bottleneck on device $dev of namespace $ns."""
     add = "tc -n $ns qdisc add dev $dev"
+    if at.varies:
+        # Exact to the bit; its steps are in a file.
+        root = "handle 1: lfvary"
+        if aqm == "fifo":
+            return [f"{add} root {root}", f"{add} parent 1:1 handle 10: pfifo limit {at.limit}"]
+    else:
+        root = at.tbf
     if aqm == "fifo":
         return [f"{add} root netem rate {at.rate}bit -{ETHERNET} limit {at.limit}"]
     if aqm == "police":
@@ -273,6 +281,8 @@ def commands(aqm: str, options: Mapping[str, object], at: Bottleneck, *, ecn: bo
         # It has a rate of its own.  "overhead 0": it counts IP packets.
         memory = "" if "memlimit" in options else f" memlimit {at.limit * _memory(at.mtu)}"
         told = f"{memory}{words(aqm, options)}"
+        if at.varies:
+            return [f"{add} root {root}", f"{add} parent 1:1 handle 10: cake unlimited{told}"]
         return [f"{add} root handle 1: cake bandwidth {at.rate}bit overhead 0{told}"]
     one = DISCIPLINES[aqm]
     mark = f" {one.ecn if ecn else one.noecn}".rstrip()
@@ -283,4 +293,4 @@ def commands(aqm: str, options: Mapping[str, object], at: Bottleneck, *, ecn: bo
         child, more = "drr", _drr(at, options)
     else:
         child = f"{aqm} limit {at.limit}{mark}{words(aqm, options)}"
-    return [f"{add} root {at.tbf}", f"{add} parent 1:1 handle 10: {child}", *more]
+    return [f"{add} root {root}", f"{add} parent 1:1 handle 10: {child}", *more]

@@ -105,6 +105,7 @@ def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
         "traffic": plan.traffic,
         "main.sh": plan.main,
         "spaces": "".join(f"{ns}\n" for ns in plan.spaces),
+        **plan.files,
     }
     if scenario.trace:
         found["tracing"] = ""
@@ -154,8 +155,9 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
         [(flow.cc, flow.rtt) for flow in scenario.flow],
         *(plan.flows, plan.udp, plan.short),
     )
-    # Of the programs the one that only some runs have.
+    # What only some runs have.
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
+    order += [_bare("sch_lfvary.c")] if plan.files else []
     written = sorted(files(plan, scenario).items())
     return cache.digest(seed, memory(scenario), reading, *written, *order)
 

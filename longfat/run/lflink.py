@@ -25,8 +25,8 @@ QUEUE = "/sys/module/lflink/parameters/queue"
 def carries(scenario: Scenario) -> bool:
     """Whether the module can be the network of this scenario."""
     link = scenario.link
-    plain = link.aqm == "fifo" and not link.impaired and link.ack_thin == 1
-    return plain and not scenario.host.gro
+    special = link.impaired or link.changing or link.ack_thin > 1 or scenario.host.gro
+    return link.aqm == "fifo" and not special
 
 
 def _batch(space: str, lines: Sequence[str]) -> str:

@@ -16,16 +16,18 @@ from __future__ import annotations
 
 import random
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from longfat.core.errors import LabError
-from longfat.run import disciplines, iperf3, lflink
+from longfat.run import changes, disciplines, iperf3, lflink
 from longfat.run.disciplines import Bottleneck
 from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
 
 FIRST_PORT = 5001
 LFGEN = "./bin/lfgen traffic"
+VARY = "sch_lfvary.ko"
+BEGIN = "/sys/module/sch_lfvary/parameters/begin"
 FILES = 1024  # that a process may have open if nobody asks for more
 LATE = 10  # packets of the link that go before one that is reordered, at least
 
@@ -41,6 +43,7 @@ class Plan:
     flows: dict[int, tuple[int, int]] = field(default_factory=dict)
     udp: dict[int, int] = field(default_factory=dict)
     short: dict[int, int] = field(default_factory=dict)
+    files: dict[str, str] = field(default_factory=dict)  # what else a run has
     programs: list[iperf3.Connection] = field(default_factory=list)
 
 
@@ -60,6 +63,7 @@ def bottleneck(scenario: Scenario) -> list[str]:
     """tc commands for the bottleneck on device $dev of namespace $ns."""
     link = scenario.link
     at = _place(scenario, link.rate, scenario.buffer_packets)
+    at = replace(at, varies="rate" in link.changing)
     return disciplines.commands(link.aqm, link.aqm_options, at, ecn=link.ecn)
 
 
@@ -97,6 +101,30 @@ def _impairments(link: Link) -> list[list[str]]:
             hops.append([])
         hops[-1].append(f"delay {late * 1e6:.3f}us reorder {(1 - link.reorder) * 100:.9f}% gap 1")
     return hops if link.impaired else []
+
+
+def _hops(link: Link, seed: int | None) -> list[list[str]]:
+    """What is added to the device of each hop behind the bottleneck."""
+    seeded = [] if seed is None else [f"seed {seed}"]
+    found = [
+        [f"root netem {' '.join(['limit 1000000', *parts, *seeded])}"]
+        for parts in _impairments(link)
+    ]
+    if link.changing - {"rate"}:
+        # The counts of a run are those of the first hop, so that is where losses are.
+        vary = ["root handle 1: lfvary", "parent 1:1 handle 10: pfifo limit 1000000"]
+        found.insert(0 if "loss" in link.changing else len(found), vary)
+    return found
+
+
+def _changes(scenario: Scenario, seed: int) -> dict[str, str]:
+    """The files that guest/sch_lfvary.c reads, by their names."""
+    link, found = scenario.link, {}
+    if "rate" in link.changing:
+        found["vary-bottleneck"] = changes.of_rate(scenario.steps)
+    if link.changing - {"rate"}:
+        found["vary-east"] = changes.of_delay(scenario.steps, seed)
+    return found
 
 
 def _thin_acks(keep: int) -> list[str]:
@@ -191,7 +219,7 @@ def _routed(
     """The same with a router and queue disciplines, netem's random numbers drawn from `seed`."""
     link = scenario.link
     router, receiver, senders = f"{prefix}-r", ends.receiver, ends.senders
-    hops = dict(zip((f"{prefix}-{x}" for x in "wv"), _impairments(link), strict=False))
+    hops = dict(zip((f"{prefix}-{x}" for x in "wvu"), _hops(link, seed), strict=False))
     spaces = [*senders, router, *hops, receiver]
     out: list[str] = []
 
@@ -213,10 +241,10 @@ def _routed(
     for (west, east), net in zip(pairwise(path[:-1]), nets[:-1], strict=True):
         out.append(f"ip -n {west} route add 10.0.0.0/24 via {net}.2")
         out.append(f"ip -n {east} route add default via {net}.1")
-    for ns, parts in hops.items():
-        out.append(f"ns={ns} dev=east")
-        words = ["limit 1000000", *parts, *([] if seed is None else [f"seed {seed}"])]
-        out.append(f"tc -n $ns qdisc add dev $dev root netem {' '.join(words)}")
+    if link.changing:
+        out.append(f"insmod ./{VARY}")
+    for ns, commands in hops.items():
+        out += [f"ns={ns} dev=east", *(f"tc -n $ns qdisc add dev $dev {x}" for x in commands)]
     quick = " quickack 1" if scenario.host.quickack else ""
     out.append(f"ip -n {receiver} route add default via 10.0.0.1{quick}")
     if scenario.host.gro:
@@ -265,6 +293,10 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     if len(groups) > 200:
         raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
     receiver, senders = f"{prefix}-d", [f"{prefix}-s{i}" for i in range(len(groups))]
+    if link.changing and not virtual:
+        raise LabError(
+            f"{scenario.name}: link.at and link.trace need virtual time: use --backend uml"
+        )
     ends = _Ends(receiver, senders, groups, _settings(scenario))
     if virtual and lflink.carries(scenario):
         out, spaces, queues = _direct(scenario, ends)
@@ -278,6 +310,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         *queues,
     ]
     plan = Plan("\n".join(["set -e", *out]) + "\n", "", spaces)
+    if link.changing:
+        plan.files = _changes(scenario, seed)
+        lines.append(f"begin {BEGIN}")
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         end = scenario.duration

@@ -8,7 +8,7 @@ goodput_bps     payload bytes that arrived in order within the measured time, th
 utilisation     payload bytes of all bulk flows over what the link could have carried in the
                 measured time
 loss            packets dropped by the bottleneck over packets offered to it, measured time
-queue_delay_ms  backlog of the bottleneck, sampled, over the link's rate
+queue_delay_ms  backlog of the bottleneck, sampled, over the link's (mean) rate
 rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
 jain            Jain's index over the goodput of the bulk flows
 
@@ -263,7 +263,7 @@ def make(
     if scenario.trace:
         raw["events"] = read_events(run / "trace", raw["o"])
 
-    begin, rate = scenario.warmup, scenario.link.rate
+    begin, rate = scenario.warmup, scenario.mean_rate
     flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))

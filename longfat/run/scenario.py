@@ -20,7 +20,9 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    PrivateAttr,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -30,7 +32,8 @@ from longfat.build import kernel as kernels
 from longfat.core import data as own
 from longfat.core import units
 from longfat.core.errors import LabError
-from longfat.run import disciplines
+from longfat.run import changes, disciplines
+from longfat.run.changes import Change, Step, Trace
 from longfat.run.disciplines import Aqm
 
 MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
@@ -59,6 +62,31 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
 
+class At(_Strict):
+    """From `time` on the link is so, and again each `every`."""
+
+    time: Seconds
+    every: Seconds = 0.0
+    rate: Rate | None = None
+    delay: Seconds | None = None
+    loss: Probability | None = None
+    down: bool | None = None
+
+    @model_validator(mode="after")
+    def _change(self) -> Self:
+        if all(x is None for x in (self.rate, self.delay, self.loss, self.down)):
+            raise ValueError("nothing changes: give rate, delay, loss or down")
+        if self.delay is not None and not 0 <= self.delay <= 10:
+            raise ValueError("delay is 0s to 10s")
+        if self.every and self.every < 1e-6:
+            raise ValueError("every is at least 1us")
+        return self
+
+    @property
+    def change(self) -> Change:
+        return Change(self.time, self.rate, self.delay, self.loss, self.down)
+
+
 class Link(_Strict):
     """The bottleneck, and the impaired hop behind it if anything random is asked for."""
 
@@ -73,6 +101,9 @@ class Link(_Strict):
     reorder: Probability = 0.0
     jitter: Seconds = 0.0
     ack_thin: int = 1
+    at: list[At] = []
+    trace: str = ""
+    _trace: Trace = PrivateAttr(Trace(()))
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -84,6 +115,31 @@ class Link(_Strict):
         if self.ack_thin not in ACK_THIN:
             raise ValueError(f"ack_thin is one of {', '.join(map(str, ACK_THIN))}")
         return self
+
+    @model_validator(mode="after")
+    def _changes(self, info: ValidationInfo) -> Self:
+        if self.trace:
+            # A file is looked for where the scenario is.
+            self._trace = changes.read(self.trace, (info.context or {}).get("base", Path()))
+        if both := self._trace.says & self._at_says:
+            raise ValueError(f"link.at and link.trace both say the {min(both)}")
+        if self.loss and "loss" in self.changing:
+            raise ValueError("loss and a loss that changes: leave the first one out")
+        if self.aqm == "police" and "rate" in self.changing:
+            raise ValueError("the rate of a policer does not change: set aqm to another one")
+        return self
+
+    @property
+    def _at_says(self) -> set[str]:
+        named = {"rate": "rate", "down": "rate", "delay": "delay", "loss": "loss"}
+        return {
+            is_ for one in self.at for key, is_ in named.items() if getattr(one, key) is not None
+        }
+
+    @property
+    def changing(self) -> set[str]:
+        """What of the link changes in the course of a run: rate, delay, loss."""
+        return self._trace.says | self._at_says
 
     @property
     def impaired(self) -> bool:
@@ -238,6 +294,15 @@ class Scenario(_Strict):
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:
             raise ValueError("sample and queue_sample must be at least 1ms")
+        for i, at in enumerate(self.link.at):
+            if at.time >= self.duration:
+                raise ValueError(f"link.at[{i}].time is after the end of the run")
+            if at.every and (self.duration - at.time) / at.every > changes.MOST:
+                raise ValueError(f"link.at[{i}].every: more than {changes.MOST} changes")
+        if not self.mean_rate:
+            raise ValueError("link: it is down in all of the measured time")
+        if self.link.changing and self.traffic == "iperf3":
+            raise ValueError("traffic = iperf3: link.at and link.trace are with lfgen only")
         if self.link.aqm == "red" and self.buffer_packets < 12:
             raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
         for kind in ("flow", "udp", "short"):
@@ -303,6 +368,26 @@ class Scenario(_Strict):
         return max(1, round(amount))
 
     @property
+    def steps(self) -> list[Step]:
+        """How the link is in the course of the run."""
+        found = [
+            *changes.unrolled(self.link._trace, self.duration),
+            *(
+                x
+                for at in self.link.at
+                for x in changes.repeated(at.change, at.every, self.duration)
+            ),
+        ]
+        return changes.steps(self.link.rate, found)
+
+    @property
+    def mean_rate(self) -> float:
+        """The rate of the link in the measured time, bits per second."""
+        if "rate" not in self.link.changing:
+            return self.link.rate
+        return changes.mean_rate(self.steps, self.warmup, self.duration)
+
+    @property
     def mss(self) -> int:
         """TCP payload bytes per full packet."""
         return payload(self.link.mtu, timestamps=self.host.timestamps)
@@ -310,7 +395,7 @@ class Scenario(_Strict):
     @property
     def capacity(self) -> float:
         """Payload capacity of the link, bits per second: the most goodput there can be."""
-        return self.link.rate * self.mss / self.link.mtu
+        return self.mean_rate * self.mss / self.link.mtu
 
 
 def payload(mtu: int, *, timestamps: bool) -> int:
@@ -335,6 +420,8 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
+    if loc[:2] == ("link", "at"):
+        model = At
     return sorted(set(model.model_fields) - {"name", "case_name"}) + (
         ["case", "vary"] if model is Scenario else []
     )
@@ -393,7 +480,7 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
         one["name"] = "-".join([path.stem, *words])
         one["case_name"] = case
         try:
-            scenarios.append(Scenario.model_validate(one))
+            scenarios.append(Scenario.model_validate(one, context={"base": path.parent}))
         except ValidationError as error:
             raise LabError(_explain(error, path)) from error
     if len({s.name for s in scenarios}) != len(scenarios):

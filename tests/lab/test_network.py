@@ -4,17 +4,18 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import SMALL, Experiment
+from conftest import EMPTY, SMALL, Experiment
 from guest import boot
 
 from examples import examples
 from longfat.build.modules import ROOT
-from longfat.run import disciplines
-from longfat.run.backends import Uml
+from longfat.run import disciplines, plan, result, runner, scenario
+from longfat.run.backends import Uml, fill
 from longfat.run.disciplines import DISCIPLINES, Bottleneck
 from longfat.run.result import Json
 
@@ -176,3 +177,161 @@ def test_target_of_the_queue(experiment: Experiment, aqm: str) -> None:
         assert one["summary"]["utilisation"] > 0.8
         delays.append(one["summary"]["queue_delay_ms"]["p50"])
     assert delays[0] < 20 < delays[1] < 80, delays
+
+
+# --- changes in the course of a run
+
+
+def seen(uml: Uml, where: Path, text: str, **parts: str) -> Json:
+    """lfgen's samples of the only run of a scenario."""
+    file = where / "seen.toml"
+    file.write_text(text.format(**EMPTY | parts))
+    (one,) = scenario.load(file)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
+    with runner.run_directory() as run:
+        fill(run, made, one, uml)
+        uml.execute(run, one, 1, timeout=120)
+        error = run / "error"
+        assert (run / "status").exists(), error.read_text() if error.exists() else "no status"
+        log = (run / "dmesg").read_text()
+        assert not result.SPLAT.search(log), log
+        return result.read_samples(run / "samples")
+
+
+# Full packets, offered at twice the link's rate.  The flow is over before anything is looked at.
+CHANGING = """
+title = "a link that changes"
+duration = "{duration}"
+sample = "7ms"
+[link]
+rate = "20mbit"
+buffer = "40p"
+{link}
+[[flow]]
+cc = "reno"
+rtt = "1ms"
+bytes = "1kB"
+[[udp]]
+rtt = "0s"
+rate = "{offered}mbit"
+size = 1472
+start = "100ms"
+{more}
+"""
+FULL = 1500 * 8
+SMALL_ONES = 0.1  # what hosts ask each other for, in full packets
+
+
+def packets(samples: Json) -> list[tuple[float, int]]:
+    """(seconds, full packets that have arrived)."""
+    (rows,) = samples["u"].values()
+    return [(t, received // 1472) for t, received in rows]
+
+
+@pytest.mark.parametrize("aqm", ["fifo", "drr"])
+def test_a_changing_rate_is_exact(uml: Uml, tmp_path: Path, aqm: str) -> None:
+    """At each sample as many packets have arrived as the rates until then have room for, and no
+    packet more or less, also where one is half sent as the rate changes, or the link goes down."""
+    link = f"""aqm = "{aqm}"
+[[link.at]]
+time = "700.1234ms"
+rate = "3mbit"
+[[link.at]]
+time = "1.3s"
+rate = "50mbit"
+every = "1s"
+[[link.at]]
+time = "1.45s"
+down = true
+every = "1s"
+[[link.at]]
+time = "1.6000007s"
+down = false
+rate = "7654321bit"
+every = "1s"
+"""
+    found = packets(seen(uml, tmp_path, CHANGING, link=link, duration="4s", offered="100"))
+    rates = [(0, 20e6), (0.7001234, 3e6)]
+    for n in range(3):
+        rates += [(1.3 + n, 50e6), (1.45 + n, 0), (1.6000007 + n, 7654321)]
+    first = next(i for i, (t, n) in enumerate(found) if t > 0.3)
+    t0, n0 = found[first]
+
+    def carried(t: float) -> float:
+        ends = [at for at, _ in rates[1:]] + [9.0]
+        return sum(
+            max(0.0, min(t, end) - max(t0, at)) * rate
+            for (at, rate), end in zip(rates, ends, strict=True)
+        )
+
+    for t, n in found[first:]:
+        # At t0 a packet was on its way, and at t there is one.
+        assert -SMALL_ONES <= n - n0 - carried(t) / FULL + 1 <= 2 + SMALL_ONES, t
+    assert found[-1][1] - n0 > 3000
+
+
+def test_a_trace_of_deliveries_is_replayed_to_the_packet(uml: Uml, tmp_path: Path) -> None:
+    """Mahimahi's: where there always is one to deliver, a packet for each line, over and over."""
+    draw = random.Random(5)
+    lines = sorted(draw.randint(0, 900) for _ in range(1500))
+    lines += [*range(905, 1000), 1000, 1000]
+    (tmp_path / "x.mahi").write_text("".join(f"{ms}\n" for ms in lines))
+    text = CHANGING.replace('"40p"', '"4000p"')
+    found = packets(seen(uml, tmp_path, text, link='trace = "x.mahi"', duration="3s", offered="40"))
+
+    def lines_until(t: float) -> int:
+        ms = round(t * 1000)
+        return sum((ms - one) // 1000 + 1 for one in lines if ms >= one)
+
+    # From when the queue is never empty again.
+    first = next(i for i, (t, _) in enumerate(found) if t > 1.0)
+    t0, n0 = found[first]
+    got = [n - n0 for _, n in found[first:]]
+    # A sample at a millisecond is before or after its deliveries.
+    for (t, _), n in zip(found[first:], got, strict=True):
+        before, after = (lines_until(at) - lines_until(t0) for at in (t - 1e-3, t + 1e-3))
+        assert before - 10 <= n <= after + 10
+        exact = lines_until(t) - lines_until(t0)
+        assert n == exact or round(t * 1000) in {x % 1000 for x in lines}, (t, n, exact)
+    assert got[-1] > 3000
+
+
+def test_delay_and_loss_change(uml: Uml, tmp_path: Path) -> None:
+    """The RTT is the longer one to the microsecond; one packet in four is lost while it is so."""
+    link = """[[link.at]]
+time = "1s"
+delay = "30ms"
+[[link.at]]
+time = "2s"
+delay = "5ms"
+[[link.at]]
+time = "3s"
+loss = "25%"
+[[link.at]]
+time = "5s"
+loss = 0
+"""
+    small = CHANGING.replace('bytes = "1kB"', 'socket_buffer = "4kB"').replace('"1ms"', '"20ms"')
+    small = small.replace('rate = "20mbit"', 'rate = "1gbit"')
+    samples = seen(uml, tmp_path, small, link=link, duration="6s", offered="10")
+    received = dict(packets(samples))
+    at = {second: received[min(received, key=lambda t: abs(t - second))] for second in range(1, 7)}
+    full = 10e6 / 8 / 1514
+    assert at[2] - at[1] == pytest.approx(full, abs=30)  # 30 ms of them are on the way
+    assert at[3] - at[2] == pytest.approx(full, abs=30)
+    assert (at[5] - at[3]) / (2 * full) == pytest.approx(0.75, abs=0.03)
+    assert at[6] - at[5] == pytest.approx(full, abs=4)
+    (rows,) = samples["f"].values()
+    rtt = {second: min(rows, key=lambda row: abs(row[0] - second))[3] for second in (1, 2, 3)}
+    assert rtt[2] - rtt[1] == pytest.approx(30000, abs=400)
+    assert rtt[3] - rtt[1] == pytest.approx(5000, abs=400)
+
+
+def test_what_a_change_leaves_as_it_was(experiment: Experiment) -> None:
+    """A link that changes to what it is gives what one gives that does not change."""
+    same = '[[link.at]]\ntime = "3s"\nrate = "20mbit"\nevery = "0.37s"'
+    (plain,) = experiment(link='aqm = "drr"', cc="cubic", out="plain")
+    (still,) = experiment(link=f'aqm = "drr"\n{same}', cc="cubic", out="still")
+    for key in ("goodput_bps", "dropped"):
+        assert still["summary"][key] == pytest.approx(plain["summary"][key], rel=0.01)
+    assert still["summary"]["capacity_bps"] == plain["summary"]["capacity_bps"]

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import One, Toml
@@ -360,6 +361,7 @@ ROWS = [
 def test_the_page_has_every_key() -> None:
     tables: dict[str, type[BaseModel]] = {
         "link": scenario.Link,
+        "link.at": scenario.At,
         "host": scenario.Host,
         "flow": scenario.Flow,
         "udp": scenario.Udp,
@@ -367,6 +369,7 @@ def test_the_page_has_every_key() -> None:
     }
     keys = set(scenario.Scenario.model_fields) - {*tables, "module", "name", "case_name"}
     keys |= {f"{name}.{key}" for name, table in tables.items() for key in table.model_fields}
+    keys -= tables.keys()
     assert {key for row, _ in ROWS for key in row} == keys - {"short.on", "short.off"}
 
 
@@ -378,9 +381,13 @@ NEEDED = {"link.ecn": {"aqm": "red"}, "link.aqm_options": {"aqm": "codel"}}
 def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
     """Put into the scenario that the page begins with."""
     table, _, _ = keys[0].rpartition(".")
-    data = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
+    data: dict[str, Any] = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
     data["link"] |= NEEDED.get(keys[0], {})
-    where = data.setdefault(table, {}) if table else data
+    where: Any
+    if table == "link.at":
+        where = data["link"]["at"] = [{"time": "20s", "down": True}]
+    else:
+        where = data.setdefault(table, {}) if table else data
     for key in keys:
         value = tomllib.loads(f"value = {example}")["value"]
         (where[0] if isinstance(where, list) else where)[key.rpartition(".")[2]] = value

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The lab's own traces of links that change, made at random with given statistics:
+
+    scripts/longfat python -m longfat.run.generators
+
+writes them into longfat/run/traces/.  They are models, not recordings.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from statistics import fmean
+
+from longfat.run.changes import OWN
+
+# What each is made for; tests/unit/test_changes.py measures it in the files.
+CELLULAR = {"seconds": 60, "mean_mbit": 12.0, "variation": 0.6, "correlation_s": 1.0}
+WIFI = {"seconds": 30, "step_s": 0.02, "changes_per_s": 5.0}
+MCS = (6.5, 13, 19.5, 26, 39, 52, 58.5, 65)  # Mbit/s of 802.11n, 20 MHz, one stream
+LEO = {"seconds": 120, "handover_s": 15, "outage_s": 0.1, "mean_mbit": 100.0, "variation": 0.3}
+
+
+def _table(columns: str, rows: list[tuple[float, ...]]) -> str:
+    lines = [",".join(f"{value:.3f}".rstrip("0").rstrip(".") for value in row) for row in rows]
+    return "\n".join([columns, *lines]) + "\n"
+
+
+def _log_normal(normal: float, variation: float) -> float:
+    """Of mean 1 and this coefficient of variation, from a standard normal number."""
+    sigma = math.sqrt(math.log(1 + variation**2))
+    return math.exp(sigma * normal - sigma**2 / 2)
+
+
+def cellular() -> str:
+    """A phone that moves: each 100 ms another rate, log-normal, near the one before."""
+    draw, step = random.Random(28), 0.1
+    keep = math.exp(-step / CELLULAR["correlation_s"])
+    normal, rates = draw.gauss(0, 1), []
+    for _ in range(round(CELLULAR["seconds"] / step)):
+        rates.append(_log_normal(normal, CELLULAR["variation"]))
+        normal = keep * normal + math.sqrt(1 - keep**2) * draw.gauss(0, 1)
+    scale = CELLULAR["mean_mbit"] / fmean(rates)
+    return _table("time_s,rate_mbit", [(n * step, rate * scale) for n, rate in enumerate(rates)])
+
+
+def wifi() -> str:
+    """A station whose access point goes up and down the rates of 802.11n, one at a time."""
+    draw, at = random.Random(29), 4
+    rows: list[tuple[float, ...]] = [(0.0, MCS[at])]
+    for n in range(1, round(WIFI["seconds"] / WIFI["step_s"])):
+        if draw.random() >= WIFI["changes_per_s"] * WIFI["step_s"]:
+            continue
+        at += draw.choice([way for way in (-1, 1) if 0 <= at + way < len(MCS)])
+        rows.append((n * WIFI["step_s"], MCS[at]))
+    return _table("time_s,rate_mbit", rows)
+
+
+def leo() -> str:
+    """Low-orbit satellites: another one each 15 s, after an outage, with a rate and a delay of
+    its own that grows and falls as it passes."""
+    draw = random.Random(30)
+    count = round(LEO["seconds"] / LEO["handover_s"])
+    rates = [_log_normal(draw.gauss(0, 1), LEO["variation"]) for _ in range(count)]
+    scale = LEO["mean_mbit"] / fmean(rates)
+    rows: list[tuple[float, ...]] = []
+    for n, rate in enumerate(rates):
+        begin, delay, slope = n * LEO["handover_s"], draw.uniform(8, 20), draw.uniform(-0.3, 0.3)
+        if n:
+            rows.append((begin, 0, delay))
+        for second in range(round(LEO["handover_s"])):
+            late = LEO["outage_s"] if n and not second else 0
+            rows.append((begin + second + late, rate * scale, delay + slope * second))
+    return _table("time_s,rate_mbit,delay_ms", rows)
+
+
+TRACES: dict[str, Callable[[], str]] = {"cellular": cellular, "leo": leo, "wifi": wifi}
+
+if __name__ == "__main__":
+    OWN.mkdir(exist_ok=True)
+    for name, make in TRACES.items():
+        (OWN / f"{name}.csv").write_text(make())
