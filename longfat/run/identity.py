@@ -140,8 +140,9 @@ def memory_for_connections(scenario: Scenario) -> int:
 def memory(scenario: Scenario) -> int:
     """Megabytes of a virtual kernel: room for what is in flight and queued.  They are on its
     command line, which goes into its random pool."""
-    in_flight = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
-    return min(16384, 1024 + round(16 * in_flight / 2**20)) + memory_for_connections(scenario)
+    return min(16384, 1024 + round(16 * scenario.most_in_flight / 2**20)) + memory_for_connections(
+        scenario
+    )
 
 
 def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:

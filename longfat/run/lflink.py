@@ -25,8 +25,11 @@ QUEUE = "/sys/module/lflink/parameters/queue"
 def carries(scenario: Scenario) -> bool:
     """Whether the module can be the network of this scenario."""
     link = scenario.link
-    special = link.impaired or link.changing or link.ack_thin > 1 or scenario.host.gro
-    return link.aqm == "fifo" and not special
+    special = (
+        *(link.impaired, link.changing, link.ack_thin > 1, link.reverse_rate),
+        *(scenario.links, scenario.reverse, scenario.host.gro),
+    )
+    return link.aqm == "fifo" and not any(special)
 
 
 def _batch(space: str, lines: Sequence[str]) -> str:

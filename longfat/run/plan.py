@@ -50,8 +50,7 @@ class Plan:
 def _buffers(scenario: Scenario) -> int:
     """Socket buffer limit, bytes: room for what is in flight and queued, with the
     kernel's overhead per packet (up to five times the payload of a small one)."""
-    data = scenario.bdp + scenario.buffer_packets * scenario.link.mtu
-    return min(2**31 - 1, max(4 << 20, round(8 * data)))
+    return min(2**31 - 1, max(4 << 20, round(8 * scenario.most_in_flight)))
 
 
 def _place(scenario: Scenario, rate: int, limit: int) -> Bottleneck:
@@ -59,10 +58,10 @@ def _place(scenario: Scenario, rate: int, limit: int) -> Bottleneck:
     return Bottleneck(rate, scenario.link.mtu, limit, senders)
 
 
-def bottleneck(scenario: Scenario) -> list[str]:
-    """tc commands for the bottleneck on device $dev of namespace $ns."""
-    link = scenario.link
-    at = _place(scenario, link.rate, scenario.buffer_packets)
+def bottleneck(scenario: Scenario, link: Link | None = None) -> list[str]:
+    """tc commands for the bottleneck, or another link, on device $dev of namespace $ns."""
+    link = link or scenario.link
+    at = _place(scenario, link.rate, scenario.packets(link))
     at = replace(at, varies="rate" in link.changing)
     return disciplines.commands(link.aqm, link.aqm_options, at, ecn=link.ecn)
 
@@ -119,12 +118,50 @@ def _hops(link: Link, seed: int | None) -> list[list[str]]:
 
 def _changes(scenario: Scenario, seed: int) -> dict[str, str]:
     """The files that guest/sch_lfvary.c reads, by their names."""
-    link, found = scenario.link, {}
-    if "rate" in link.changing:
-        found["vary-bottleneck"] = changes.of_rate(scenario.steps)
-    if link.changing - {"rate"}:
-        found["vary-east"] = changes.of_delay(scenario.steps, seed)
+    found = {}
+    for n, link in enumerate(scenario.path):
+        if "rate" in link.changing:
+            found[f"vary-{_device('bottleneck', n)}"] = changes.of_rate(scenario.steps(link))
+        if link.changing - {"rate"}:
+            found[f"vary-{_device('east', n)}"] = changes.of_delay(scenario.steps(link), seed + n)
     return found
+
+
+def _device(name: str, n: int) -> str:
+    """What a device of link `n` is called, from 0 on."""
+    return f"{name}{n + 1}" if n else name
+
+
+@dataclass
+class _Node:
+    """A router on the way: what its device towards the receiver is called and has."""
+
+    space: str
+    device: str
+    add: list[str]  # for $dev of $ns
+    reverse: list[str] = field(default_factory=list)  # for the device at the wire's other end
+
+
+def _way(scenario: Scenario, prefix: str, seed: int | None) -> tuple[list[_Node], list[int]]:
+    """The routers between the senders and the receiver, and which of them begin a link."""
+    nodes: list[_Node] = []
+    begins = []
+    for n, link in enumerate(scenario.path):
+        begins.append(len(nodes))
+        more = _thin_acks(link.ack_thin) if link.ack_thin > 1 else []
+        add = [*bottleneck(scenario, link), *more]
+        nodes.append(_Node(f"{prefix}-{_device('r', n)}", _device("bottleneck", n), add))
+        for letter, hop in zip("wvu", _hops(link, seed), strict=False):
+            commands = [f"tc -n $ns qdisc add dev $dev {x}" for x in hop]
+            space = f"{prefix}-{letter}{n + 1 if n else ''}"
+            nodes.append(_Node(space, _device("east", n), commands))
+        if link.reverse_rate:
+            at = _place(scenario, link.reverse_rate, scenario.packets(link, reverse=True))
+            nodes[-1].reverse = disciplines.commands("fifo", {}, at, ecn=False)
+            # In a host netem would take packets from the sockets that count them.
+            if n + 1 == len(scenario.path):
+                nodes.append(_Node(f"{prefix}-x", "last", []))
+    return nodes, begins
 
 
 def _thin_acks(keep: int) -> list[str]:
@@ -188,6 +225,11 @@ class _Ends:
     senders: list[str]
     groups: list[Flow | Udp | Short]
     settings: dict[str, int | str]  # of sysctl
+    exits: dict[int, tuple[str, str]]  # behind which link -> the namespace there, its address
+
+    def exit_of(self, group: Flow | Udp | Short) -> tuple[str, str]:
+        """The other end of an entry."""
+        return self.exits[group.leave or max(self.exits)]
 
 
 def _settings(scenario: Scenario) -> dict[str, int | str]:
@@ -199,7 +241,7 @@ def _settings(scenario: Scenario) -> dict[str, int | str]:
         "net.ipv4.tcp_no_metrics_save": 1,
         "net.ipv4.tcp_timestamps": int(scenario.host.timestamps),
         "net.ipv4.tcp_sack": int(scenario.host.sack),
-        "net.ipv4.tcp_ecn": int(scenario.link.ecn),
+        "net.ipv4.tcp_ecn": int(any(link.ecn for link in scenario.path)),
         **scenario.host.sysctl,
     }
 
@@ -216,37 +258,42 @@ def _direct(scenario: Scenario, ends: _Ends) -> tuple[list[str], list[str], list
 def _routed(
     scenario: Scenario, ends: _Ends, prefix: str, seed: int | None
 ) -> tuple[list[str], list[str], list[str]]:
-    """The same with a router and queue disciplines, netem's random numbers drawn from `seed`."""
-    link = scenario.link
-    router, receiver, senders = f"{prefix}-r", ends.receiver, ends.senders
-    hops = dict(zip((f"{prefix}-{x}" for x in "wvu"), _hops(link, seed), strict=False))
-    spaces = [*senders, router, *hops, receiver]
+    """The same with routers and queue disciplines, netem's random numbers drawn from `seed`."""
+    receiver, senders, mtu = ends.receiver, ends.senders, scenario.link.mtu
+    nodes, begins = _way(scenario, prefix, seed)
+    routers = [node.space for node in nodes]
+    exits = {n: space for n, (space, _) in ends.exits.items() if space != receiver}
+    spaces = [*senders, *routers, *exits.values(), receiver]
     out: list[str] = []
 
-    def pair(*ends: tuple[str, str, str]) -> None:
-        batches = scenario.host.offload and ends[0][0] in senders
-        out.extend(veth(*ends, mtu=link.mtu, batches=batches))
+    def pair(*of: tuple[str, str, str]) -> None:
+        batches = scenario.host.offload and of[0][0] in senders
+        out.extend(veth(*of, mtu=mtu, batches=batches))
 
     for ns in spaces:
         out.append(f"ip netns add {ns}")
         out.append(f"ip -n {ns} link set lo up")
         out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
-    # First what is behind the bottleneck: 10.0.0.0/24 is the receiver's.
-    path = [router, *hops, receiver]
-    nets = [*(f"10.0.{i}" for i in range(1, len(path) - 1)), "10.0.0"]
-    for (west, east), net in zip(pairwise(path), nets, strict=True):
-        left = "bottleneck" if west == router else "east"
+    # First the way: 10.0.0.0/24 is the receiver's.
+    nets = [*(f"10.0.{i}" for i in range(1, len(nodes))), "10.0.0"]
+    path = [*routers, receiver]
+    for node, (west, east), net in zip(nodes, pairwise(path), nets, strict=True):
         right = "eth0" if east == receiver else "west"
-        pair((west, left, f"{net}.1"), (east, right, f"{net}.2"))
-    for (west, east), net in zip(pairwise(path[:-1]), nets[:-1], strict=True):
+        pair((west, node.device, f"{net}.1"), (east, right, f"{net}.2"))
+    for (west, east), net in zip(pairwise(routers), nets[:-1], strict=True):
         out.append(f"ip -n {west} route add 10.0.0.0/24 via {net}.2")
         out.append(f"ip -n {east} route add default via {net}.1")
-    if link.changing:
+    if scenario.changing:
         out.append(f"insmod ./{VARY}")
-    for ns, commands in hops.items():
-        out += [f"ns={ns} dev=east", *(f"tc -n $ns qdisc add dev $dev {x}" for x in commands)]
     quick = " quickack 1" if scenario.host.quickack else ""
     out.append(f"ip -n {receiver} route add default via 10.0.0.1{quick}")
+    # Who leaves before the end does so at the router that begins the next link.
+    for n, space in exits.items():
+        at = begins[n]
+        pair((routers[at], "exit", f"10.2.{n}.1"), (space, "eth0", f"10.2.{n}.2"))
+        out.append(f"ip -n {space} route add default via 10.2.{n}.1{quick}")
+        for west, net in zip(routers[:at], nets, strict=False):
+            out.append(f"ip -n {west} route add 10.2.{n}.0/24 via {net}.2")
     if scenario.host.gro:
         # The device holds what arrives for this time and hands it to TCP as one packet, as the
         # interrupts of a busy interface do.  TCP answers with one acknowledgment for all of it.
@@ -255,11 +302,17 @@ def _routed(
         defer = f"echo 1000000 >{eth0}/napi_defer_hard_irqs"
         out.append(f"ip netns exec {receiver} ethtool -K eth0 gro on")
         out.append(f"ip netns exec {receiver} sh -ec '{hold}; {defer}'")
-    out.append(f"ns={router} dev=bottleneck")
-    out += bottleneck(scenario)
-    if link.ack_thin > 1:
-        out += _thin_acks(link.ack_thin)
+    for node, east in zip(nodes, path[1:], strict=True):
+        if node.add:
+            out += [f"ns={node.space} dev={node.device}", *node.add]
+        if node.reverse:
+            out += [f"ns={east} dev=west", *node.reverse]
+    # What the other end sends waits as at a sender.
+    back = {ends.exit_of(group)[0]: group for group in ends.groups if group.reverse}
+    for ns, group in back.items():
+        out += [f"ns={ns} dev=eth0", *_sender(scenario, _without_access(group))]
     for i, (group, ns) in enumerate(zip(ends.groups, senders, strict=True)):
+        router = routers[begins[group.enter - 1]]
         pair((ns, "eth0", f"10.1.{i}.2"), (router, f"port{i}", f"10.1.{i}.1"))
         if not scenario.host.offload:
             # Without the device's offloads TCP makes batches all the same, cut up behind the qdisc.
@@ -273,12 +326,17 @@ def _routed(
                 f"netem delay {group.rtt * 1e6:.3f}us limit 10000000"
             )
     words = [shlex.quote(f"{key}={value}") for key, value in ends.settings.items()]
-    for ns in [*senders, receiver]:
+    for ns in [*senders, *exits.values(), receiver]:
         out.append(f"ip netns exec {ns} sysctl -qw {' '.join(words)}")
-    queues = [f"queue {router} bottleneck"]
-    if hops:
-        queues.append(f"link {next(iter(hops))} east")
+    queues = [f"queue {routers[0]} bottleneck"]
+    if len(nodes) > 1 and nodes[1].device == "east":
+        queues.append(f"link {nodes[1].space} east")
     return out, spaces, queues
+
+
+def _without_access(group: Flow | Udp | Short) -> Flow | Udp | Short:
+    """The same, as the other end sends it."""
+    return group.model_copy(update={"access": None}) if isinstance(group, Flow) else group
 
 
 def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
@@ -287,17 +345,21 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     `prefix` begins every namespace's name; `virtual` says that it is for the virtual-time kernel,
     which has lflink, and whose tc knows netem's `seed`.
     """
-    link = scenario.link
     rng = random.Random(seed)
     groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
     if len(groups) > 200:
         raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
     receiver, senders = f"{prefix}-d", [f"{prefix}-s{i}" for i in range(len(groups))]
-    if link.changing and not virtual:
+    last = len(scenario.path)
+    exits = {
+        n: (f"{prefix}-d{n}", f"10.2.{n}.2") for n in sorted({x.leave for x in groups if x.leave})
+    }
+    exits[last] = receiver, "10.0.0.2"
+    if scenario.changing and not virtual:
         raise LabError(
             f"{scenario.name}: link.at and link.trace need virtual time: use --backend uml"
         )
-    ends = _Ends(receiver, senders, groups, _settings(scenario))
+    ends = _Ends(receiver, senders, groups, _settings(scenario), exits)
     if virtual and lflink.carries(scenario):
         out, spaces, queues = _direct(scenario, ends)
     else:
@@ -310,7 +372,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         *queues,
     ]
     plan = Plan("\n".join(["set -e", *out]) + "\n", "", spaces)
-    if link.changing:
+    if scenario.changing:
         plan.files = _changes(scenario, seed)
         lines.append(f"begin {BEGIN}")
     ident = 0
@@ -322,7 +384,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
                 start += rng.uniform(0, group.jitter)
             stop = end if group.duration is None else min(end, start + group.duration)
             for _ in range(group.parallel if isinstance(group, Flow) else 1):
-                where = f"{ident} {ns} {receiver} 10.0.0.2 {FIRST_PORT + ident}"
+                there, address = ends.exit_of(group)
+                between = f"{there} {ns} 10.1.{i}.2" if group.reverse else f"{ns} {there} {address}"
+                where = f"{ident} {between} {FIRST_PORT + ident}"
                 times = f"{start:.9f} {stop:.9f}"
                 if isinstance(group, Flow) and scenario.traffic == "iperf3":
                     port, seconds = FIRST_PORT + ident, max(1, int(stop - start + 1e-6))
@@ -355,7 +419,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     plan.traffic = "\n".join(lines) + "\n"
     if plan.programs:
         plan.main = iperf3.script(receiver, plan.programs)
-    if link.jitter or link.reorder:
+    if any(link.jitter or link.reorder for link in scenario.path):
         watch = f"./bin/lforder {receiver} eth0 {scenario.sample:g} order {LFGEN}"
         plan.main = plan.main.replace(LFGEN, watch)
     plan.main = _files(scenario) + plan.main

@@ -6,7 +6,7 @@ What a figure means (docs/lab.md has the same list):
 goodput_bps     payload bytes that arrived in order within the measured time, the run
                 after `warmup` while the flow was active, in bits per second
 utilisation     payload bytes of all bulk flows over what the link could have carried in the
-                measured time
+                measured time; of neither are those in reverse
 loss            packets dropped by the bottleneck over packets offered to it, measured time
 queue_delay_ms  backlog of the bottleneck, sampled, over the link's (mean) rate
 rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
@@ -269,7 +269,8 @@ def make(
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
     # Over the whole measured time: flows need not be active together.
     measured = scenario.duration - begin
-    total = round(sum(flow["received_bytes"] for flow in flows) * 8 / measured)
+    ahead = [flow for flow in flows if not scenario.flow[flow["group"]].reverse]
+    total = round(sum(flow["received_bytes"] for flow in ahead) * 8 / measured)
     fairness = jain([flow["goodput_bps"] for flow in flows])
     step = max(1, round(scenario.sample / scenario.queue_sample))
     udp = []

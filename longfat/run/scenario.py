@@ -37,6 +37,7 @@ from longfat.run.changes import Change, Step, Trace
 from longfat.run.disciplines import Aqm
 
 MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
+MAX_LINKS = 16
 
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
@@ -101,6 +102,8 @@ class Link(_Strict):
     reorder: Probability = 0.0
     jitter: Seconds = 0.0
     ack_thin: int = 1
+    reverse_rate: Rate | None = None
+    reverse_buffer: Buffer = (1000.0, "p")
     at: list[At] = []
     trace: str = ""
     _trace: Trace = PrivateAttr(Trace(()))
@@ -150,6 +153,9 @@ class _Traffic(_Strict):
     """Sends from `start` for `duration`; with `on` and `off`, in turns of these lengths."""
 
     rtt: Seconds
+    enter: int = Field(default=1, ge=1)
+    leave: int | None = Field(default=None, ge=1)
+    reverse: bool = False
     start: Seconds = 0.0
     duration: Seconds | None = None
     on: Seconds = 0.0
@@ -233,6 +239,7 @@ class Scenario(_Strict):
     kernel: Annotated[str, BeforeValidator(kernels.check)] = ""
     traffic: Literal["lfgen", "iperf3"] = "lfgen"
     link: Link
+    links: list[Link] = []  # those behind it, of several [[link]]
     host: Host = Host()
     flow: list[Flow] = Field(min_length=1)
     udp: list[Udp] = []
@@ -287,6 +294,26 @@ class Scenario(_Strict):
         return self
 
     @model_validator(mode="after")
+    def _series(self) -> Self:
+        last = len(self.path)
+        for kind in ("flow", "udp", "short"):
+            for i, traffic in enumerate(getattr(self, kind)):
+                if not traffic.enter <= (traffic.leave or last) <= last:
+                    raise ValueError(
+                        f"{kind}[{i}]: enters before link {traffic.enter} and leaves behind link "
+                        f"{traffic.leave or last}; valid: 1 to {last}, and enter not after leave"
+                    )
+                if traffic.reverse and self.traffic == "iperf3":
+                    raise ValueError(f"{kind}[{i}].reverse: with lfgen only")
+        if last > MAX_LINKS:
+            raise ValueError(f"{last} links, at most {MAX_LINKS}")
+        if len({link.mtu for link in self.path}) > 1:
+            raise ValueError("link.mtu: all links have the same")
+        if self.links and (self.traffic == "iperf3" or self.host.gro):
+            raise ValueError("several links are neither for traffic = iperf3 nor for host.gro")
+        return self
+
+    @model_validator(mode="after")
     def _times(self) -> Self:
         if self.duration <= 0:
             raise ValueError("duration must be above zero")
@@ -294,16 +321,16 @@ class Scenario(_Strict):
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:
             raise ValueError("sample and queue_sample must be at least 1ms")
-        for i, at in enumerate(self.link.at):
+        for i, at in ((i, at) for link in self.path for i, at in enumerate(link.at)):
             if at.time >= self.duration:
                 raise ValueError(f"link.at[{i}].time is after the end of the run")
             if at.every and (self.duration - at.time) / at.every > changes.MOST:
                 raise ValueError(f"link.at[{i}].every: more than {changes.MOST} changes")
         if not self.mean_rate:
             raise ValueError("link: it is down in all of the measured time")
-        if self.link.changing and self.traffic == "iperf3":
+        if self.changing and self.traffic == "iperf3":
             raise ValueError("traffic = iperf3: link.at and link.trace are with lfgen only")
-        if self.link.aqm == "red" and self.buffer_packets < 12:
+        if any(link.aqm == "red" and self.packets(link) < 12 for link in self.path):
             raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
         for kind in ("flow", "udp", "short"):
             for i, traffic in enumerate(getattr(self, kind)):
@@ -337,9 +364,24 @@ class Scenario(_Strict):
     # --- what follows from it
 
     @property
+    def path(self) -> list[Link]:
+        """All links, in the order in which packets cross them."""
+        return [self.link, *self.links]
+
+    @property
+    def changing(self) -> bool:
+        """Whether any link changes in the course of the run."""
+        return any(link.changing for link in self.path)
+
+    @property
     def max_rtt(self) -> float:
         """The longest RTT of the bulk flows, seconds: the BDP is taken with it."""
         return max(flow.rtt for flow in self.flow)
+
+    @property
+    def reverse(self) -> bool:
+        """Whether anything goes the other way."""
+        return any(x.reverse for x in (*self.flow, *self.udp, *self.short))
 
     @property
     def algorithms(self) -> set[str]:
@@ -360,32 +402,37 @@ class Scenario(_Strict):
     @property
     def buffer_packets(self) -> int:
         """The bottleneck buffer in packets of the link's MTU."""
-        amount, unit = self.link.buffer
+        return self.packets(self.link)
+
+    def packets(self, link: Link, *, reverse: bool = False) -> int:
+        """The buffer of a link, or of its other direction, in packets of its MTU."""
+        amount, unit = link.reverse_buffer if reverse else link.buffer
         if unit == "bdp":
-            amount *= self.bdp / self.link.mtu
+            rate = link.reverse_rate if reverse and link.reverse_rate else link.rate
+            amount *= rate / 8 * self.max_rtt / link.mtu
         elif unit == "b":
-            amount /= self.link.mtu
+            amount /= link.mtu
         return max(1, round(amount))
 
     @property
-    def steps(self) -> list[Step]:
-        """How the link is in the course of the run."""
-        found = [
-            *changes.unrolled(self.link._trace, self.duration),
-            *(
-                x
-                for at in self.link.at
-                for x in changes.repeated(at.change, at.every, self.duration)
-            ),
-        ]
-        return changes.steps(self.link.rate, found)
+    def most_in_flight(self) -> float:
+        """What may be in flight and queued, bytes."""
+        queued = sum(self.packets(link) * link.mtu for link in self.path)
+        return max(link.rate for link in self.path) / 8 * self.max_rtt + queued
+
+    def steps(self, link: Link) -> list[Step]:
+        """How a link is in the course of the run."""
+        found = [*changes.unrolled(link._trace, self.duration)]
+        for at in link.at:
+            found += changes.repeated(at.change, at.every, self.duration)
+        return changes.steps(link.rate, found)
 
     @property
     def mean_rate(self) -> float:
         """The rate of the link in the measured time, bits per second."""
         if "rate" not in self.link.changing:
             return self.link.rate
-        return changes.mean_rate(self.steps, self.warmup, self.duration)
+        return changes.mean_rate(self.steps(self.link), self.warmup, self.duration)
 
     @property
     def mss(self) -> int:
@@ -406,6 +453,8 @@ def payload(mtu: int, *, timestamps: bool) -> int:
 def _explain(error: ValidationError, path: Path) -> str:
     lines = []
     for item in error.errors():
+        if item["loc"][:1] == ("links",) and len(item["loc"]) > 1:
+            item["loc"] = ("link", int(item["loc"][1]) + 1, *item["loc"][2:])
         key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
@@ -420,9 +469,9 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
     tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
-    if loc[:2] == ("link", "at"):
+    if "at" in loc[:-1]:
         model = At
-    return sorted(set(model.model_fields) - {"name", "case_name"}) + (
+    return sorted(set(model.model_fields) - {"name", "case_name", "links"}) + (
         ["case", "vary"] if model is Scenario else []
     )
 
@@ -479,6 +528,11 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
         words = [re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in words]
         one["name"] = "-".join([path.stem, *words])
         one["case_name"] = case
+        if "links" in one:
+            valid = ", ".join(_keys(("links",)))
+            raise LabError(f"{path}: links: unknown key; valid here: {valid}")
+        if isinstance(one.get("link"), list) and one["link"]:
+            one["link"], *one["links"] = one["link"]
         try:
             scenarios.append(Scenario.model_validate(one, context={"base": path.parent}))
         except ValidationError as error:

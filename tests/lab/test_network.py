@@ -335,3 +335,67 @@ def test_what_a_change_leaves_as_it_was(experiment: Experiment) -> None:
     for key in ("goodput_bps", "dropped"):
         assert still["summary"][key] == pytest.approx(plain["summary"][key], rel=0.01)
     assert still["summary"]["capacity_bps"] == plain["summary"]["capacity_bps"]
+
+
+# --- several links, and the other direction
+
+# Each link is offered more than it carries, by senders of one rate and size.
+LOT = """
+title = "a parking lot"
+duration = "8s"
+warmup = "4s"
+[[link]]
+rate = "20mbit"
+buffer = "60p"
+aqm = "drr"
+[[link]]
+rate = "12mbit"
+buffer = "60p"
+aqm = "drr"
+[[link]]
+rate = "16mbit"
+buffer = "60p"
+aqm = "drr"
+[[flow]]
+cc = "reno"
+rtt = "1ms"
+bytes = "1kB"
+"""
+ONE_UDP = """
+[[udp]]
+rtt = "0s"
+rate = "30mbit"
+size = 1472
+{}
+"""
+
+
+def test_parking_lot_s_shares_are_exact(experiment: Experiment) -> None:
+    """Of what enters a link each sender has its fair share, and goes on with that."""
+    ends = ["", "leave = 1", "enter = 2\nleave = 2", "enter = 3", "enter = 2"]
+    (one,) = experiment(text=LOT + "".join(ONE_UDP.format(x) for x in ends))
+    # 20 for two; 12 for three, each 4; 16 for three, of which two have no more than 4.
+    want = [4e6, 10e6, 4e6, 8e6, 4e6]
+    assert shares(one) == [pytest.approx(rate, abs=3 * PACKET) for rate in want]
+
+
+def test_the_way_back_has_a_rate_of_its_own(experiment: Experiment) -> None:
+    """Data in reverse have that rate, and leave the other direction alone."""
+    udp = ONE_UDP.format("reverse = true") + ONE_UDP.format("")
+    text = SMALL.replace('"10s"', '"6s"') + udp
+    (one,) = experiment(text=text, link='reverse_rate = "5mbit"', flow='bytes = "1kB"')
+    assert shares(one) == [pytest.approx(5e6, abs=2 * PACKET), pytest.approx(20e6, abs=2 * PACKET)]
+
+
+def test_a_flow_in_reverse(experiment: Experiment) -> None:
+    """It fills the way back, is not counted for the link, and has the RTT."""
+    more = '[[flow]]\ncc = "cubic"\nrtt = "40ms"\nreverse = true'
+    (one,) = experiment(
+        cc="cubic", link='reverse_rate = "10mbit"\nreverse_buffer = "30p"', more=more
+    )
+    ahead, back = one["flows"]
+    # Some of it is for the other flow's ACKs.
+    assert 0.85 * 10e6 < back["goodput_bps"] < 10e6 * 1448 / 1500
+    assert 40 <= back["rtt_ms"]["p50"] <= 40 + 30 * 1.2 + 36 + 1
+    assert one["summary"]["goodput_bps"] == ahead["goodput_bps"]
+    assert one["summary"]["utilisation"] > 0.8

@@ -41,7 +41,7 @@ def test_steps_of_a_run(one: One) -> None:
     is as it was."""
     scenario = one(link=AT)
     ms = 10**6
-    assert scenario.steps == [
+    assert scenario.steps(scenario.link) == [
         Step(0, 10_000_000),
         Step(2000 * ms, 4_000_000, 30 * ms),
         Step(5000 * ms, 4_000_000, 30 * ms, 0.1),
@@ -192,7 +192,7 @@ def test_a_trace_is_looked_for_beside_the_scenario(tmp_path: Path, toml: Toml) -
     path = tmp_path / "x.toml"
     path.write_text(toml(link='trace = "mine.csv"'))
     (found,) = scenario.load(path)
-    assert found.steps == [Step(0, 10_000_000), Step(10**9, 3_000_000)]
+    assert found.steps(found.link) == [Step(0, 10_000_000), Step(10**9, 3_000_000)]
     # The content is a part of what a run is known by, the place is not.
     assert str(tmp_path) not in found.model_dump_json()
 

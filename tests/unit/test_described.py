@@ -18,7 +18,7 @@ from longfat.run.disciplines import AQMS, DISCIPLINES
 from longfat.run.scenario import Scenario
 
 LAB = (ROOT / "docs/lab.md").read_text()
-LOADED = {"name", "case_name"}  # from the file's name and its tables
+LOADED = {"name", "case_name", "links"}  # from the file's name and its tables
 
 
 def keys(model: type[BaseModel] = Scenario) -> Iterator[tuple[str, object]]:

@@ -15,7 +15,7 @@ import pytest
 from conftest import One
 
 from longfat.core.errors import LabError
-from longfat.run import plan
+from longfat.run import plan, scenario
 from longfat.run.disciplines import AQMS, DISCIPLINES, MARKING
 from longfat.run.scenario import Scenario
 
@@ -616,3 +616,74 @@ def test_as_many_files_as_there_are_connections(one: One, flow: str, rest: str, 
     main = make(one(flow=flow, rest=rest)).main
     assert main.startswith(f"ulimit -n {files} || ") if files else "ulimit" not in main
     assert main.endswith("./bin/lfgen traffic >samples 2>&1\n")
+
+
+# --- several links, and the other direction
+
+TWO_LINKS = """
+title = "two"
+duration = "9s"
+[[link]]
+rate = "9mbit"
+buffer = "9p"
+loss = "1%"
+[[link]]
+rate = "5mbit"
+buffer = "7p"
+reverse_rate = "1mbit"
+reverse_buffer = "3p"
+[[flow]]
+cc = "reno"
+rtt = "40ms"
+[[flow]]
+cc = "reno"
+rtt = "1ms"
+leave = 1
+[[udp]]
+rtt = "2ms"
+rate = "1mbit"
+enter = 2
+reverse = true
+"""
+
+
+@pytest.fixture
+def two_links(tmp_path: Path) -> plan.Plan:
+    (tmp_path / "two.toml").write_text(TWO_LINKS)
+    (one,) = scenario.load(tmp_path / "two.toml")
+    return make(one)
+
+
+def test_each_link_has_a_router(two_links: plan.Plan, commands: Commands) -> None:
+    did = commands(two_links)
+    added = qdiscs(did)
+    assert " ".join(added[("lf-r", "bottleneck")][0]) == "root netem rate 9000000bit -14 limit 9"
+    assert " ".join(added[("lf-r2", "bottleneck2")][0]) == "root netem rate 5000000bit -14 limit 7"
+    # The way back of the second one, before the receiver.
+    assert " ".join(added[("lf-x", "west")][0]) == "root netem rate 1000000bit -14 limit 3"
+    assert "loss 1.000000000%" in " ".join(added[("lf-w", "east")][0])
+    # Who enters later is at a later router; who leaves earlier, too.
+    assert {(ns, dev) for ns, dev in added if dev.startswith("port")} == {
+        ("lf-r", "port0"),
+        ("lf-r", "port1"),
+        ("lf-r2", "port2"),
+    }
+    wires = {(c[4], c[6], c[11], c[13]) for c in did if c[:3] == ["ip", "link", "add"]}
+    assert ("exit", "lf-r2", "eth0", "lf-d1") in wires
+    routes = [" ".join(c[2:]) for c in did if c[3:5] == ["route", "add"]]
+    assert [x for x in routes if "10.2.1." in x] == [
+        "lf-d1 route add default via 10.2.1.1",
+        "lf-r route add 10.2.1.0/24 via 10.0.1.2",
+        "lf-w route add 10.2.1.0/24 via 10.0.2.2",
+    ]
+    # The receiver sends, too: as a sender does.
+    assert added[("lf-d", "eth0")] == [["root", "fq"]]
+
+
+def test_who_sends_to_whom(two_links: plan.Plan) -> None:
+    tcp = [words[1:4] for words in directives(two_links, "tcp")]
+    assert tcp == [["lf-s0", "lf-d", "10.0.0.2"], ["lf-s1", "lf-d1", "10.2.1.2"]]
+    (udp,) = directives(two_links, "udp")
+    assert udp[1:4] == ["lf-d", "lf-s2", "10.1.2.2"]
+    assert directives(two_links, "queue") == [["lf-r", "bottleneck"]]
+    assert directives(two_links, "link") == [["lf-w", "east"]]

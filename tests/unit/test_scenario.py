@@ -129,6 +129,14 @@ REFUSED = {
     "sample": ("top", 'sample = "0.5ms"', "scenario", "at least 1ms"),
     "queue_sample": ("top", 'queue_sample = "0s"', "scenario", "at least 1ms"),
     "start": ("flow", 'start = "10s"', "scenario", "flow[0].start is after the end"),
+    "after the last link": ("flow", "leave = 2", "scenario", "flow[0]: enters before link 1 and"),
+    "behind the last link": ("flow", "enter = 2", "scenario", "valid: 1 to 1, and enter not after"),
+    "unknown key of a second link": (
+        "rtt",
+        'rtt = "1ms"\n[case.a]\n"link.colour" = 1',
+        "link.colour",
+        "unknown key; valid here: ack_thin,",
+    ),
     "no power of two": ("link", "ack_thin = 3", "link", "ack_thin is one of 1, 2, 4, 8, 16, 32"),
     "no acknowledgments": ("link", "ack_thin = 0", "link", "ack_thin is one of 1, 2, 4"),
     "long jitter": ("link", 'jitter = "1.1s"', "link", "0s to 1s"),
@@ -344,6 +352,49 @@ def test_ours_are_valid(path: Path) -> None:
 
 # --- docs/lab.md
 
+SERIES = """
+title = "two"
+duration = "9s"
+[[link]]
+rate = "9mbit"
+buffer = "9p"
+[[link]]
+rate = "5mbit"
+buffer = "1bdp"
+{link}
+[[flow]]
+cc = "reno"
+rtt = "40ms"
+{flow}
+"""
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"link": "colour = 1"}, "link[1].colour: unknown key; valid here: ack_thin, aqm,"),
+        ({"link": "mtu = 1400"}, "scenario: link.mtu: all links have the same"),
+        ({"flow": "leave = 3"}, "scenario: flow[0]: enters before link 1 and leaves behind link 3"),
+        ({"flow": "enter = 2\nleave = 1"}, "valid: 1 to 2, and enter not after leave"),
+        ({"flow": "leave = 0"}, "flow[0].leave: Input should be greater than or equal to 1"),
+        ({"flow": "[host]\ngro = '1ms'"}, "several links are neither for traffic = iperf3 nor"),
+        ({"link": '[[link.at]]\ntime = "9s"\ndown = true'}, "link.at[0].time is after the end"),
+    ],
+)
+def test_refused_series(tmp_path: Path, parts: dict[str, str], says: str) -> None:
+    text = SERIES.format(**{"link": "", "flow": ""} | parts)
+    assert says in refusal(tmp_path / "x.toml", text)
+
+
+def test_links_in_series(tmp_path: Path) -> None:
+    (tmp_path / "x.toml").write_text(SERIES.format(link='reverse_rate = "1mbit"', flow=""))
+    (one,) = scenario.load(tmp_path / "x.toml")
+    assert [link.rate for link in one.path] == [9_000_000, 5_000_000]
+    # Each has the BDP of its own rate.
+    assert [one.packets(link) for link in one.path] == [9, round(5e6 * 0.04 / 12000)]
+    assert one.packets(one.path[1], reverse=True) == 1000
+
+
 PAGE = (ROOT / "docs/lab.md").read_text()
 # The scenario that it begins with, and its entries of the other kinds of traffic.
 TWO = re.findall(r"```toml\n(.*?)```", PAGE, re.S)[0]
@@ -367,7 +418,7 @@ def test_the_page_has_every_key() -> None:
         "udp": scenario.Udp,
         "short": scenario.Short,
     }
-    keys = set(scenario.Scenario.model_fields) - {*tables, "module", "name", "case_name"}
+    keys = set(scenario.Scenario.model_fields) - {*tables, "links", "module", "name", "case_name"}
     keys |= {f"{name}.{key}" for name, table in tables.items() for key in table.model_fields}
     keys -= tables.keys()
     assert {key for row, _ in ROWS for key in row} == keys - {"short.on", "short.off"}
@@ -388,7 +439,7 @@ def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
         where = data["link"]["at"] = [{"time": "20s", "down": True}]
     else:
         where = data.setdefault(table, {}) if table else data
-    for key in keys:
+    for key in (key for key in keys if key.rpartition(".")[0] == table):
         value = tomllib.loads(f"value = {example}")["value"]
         (where[0] if isinstance(where, list) else where)[key.rpartition(".")[2]] = value
     scenario.Scenario.model_validate(data)
