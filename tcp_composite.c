@@ -22,26 +22,19 @@
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
  * its own.  And a stream backs off at most once per round trip: after a back-off it
- * absorbs every LOSS until a packet is delivered that was sent since.  With one event
- * per recovery, N - 1 streams would be untouched however many packets an overflow
+ * rests, and absorbs every LOSS until a packet is delivered that was sent since.  With one
+ * event per recovery, N - 1 streams would be untouched however many packets an overflow
  * took.  Without the second rule, one event per packet would take W to nothing.
  *
- * Successes are dealt in turns.  The stream whose turn it is gets as many as its
- * window has packets; then it is another's turn.  So N turns take W packets, one
- * round trip, and each stream has grown by one packet.  Most ACKs end no turn and let no
- * window grow: they are only counted, and composite_account() has to look at the others.
- * So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.  An ACK for
- * more than an eighth of W is shared by all streams in one pass.  The arithmetic is
- * include/longfat/growth.h's, exact under stretch ACKs.
+ * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
+ * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
+ * turns take W packets, one round trip, and in each the streams grow by a packet on average.
+ * One ACK for many packets and many ACKs for one end the same turns.  A LOSS is dealt to a
+ * stream that is drawn.  If that rests, another one is drawn, once.
  *
- * The distribution function (deal=):
- *
- *	lottery		tickets by how long ago a stream was chosen: 1 for the
- *			last one chosen, 3 for the one before, 2 N - 1 for the
- *			one longest ago
- *	round-robin	one after the other
- *
- * SUCCESS and LOSS have a lottery each, with its own memory.
+ * Most ACKs end no turn and let no window grow: they are only counted, and
+ * composite_account() has to look at the others.  So if w is more than an ACK covers, 4
+ * streams and 64 cost nearly the same.
  *
  * The congestion window is W, with three exceptions:
  *
@@ -81,38 +74,40 @@
  *
  * Differences from the thesis
  *
- *  1. Which packets are lost, and their retransmission, is the kernel's business
+ *  1. The thesis's distribution functions remember who was chosen.  Of its lottery what
+ *     matters here is that a LOSS is seldom dealt to a stream that rests.  With events in
+ *     turn many streams have less than their share (docs/composite.md).
+ *  2. Which packets are lost, and their retransmission, is the kernel's business
  *     (SACK, RACK, TLP).  The sender's operating mode, the warp sequence and the
  *     custom timer, and with them the rule of one loss per recovery, are gone.
- *  2. A timeout is a SEVERE_LOSS for each packet that it takes for lost, not one
+ *  3. A timeout is a SEVERE_LOSS for each packet that it takes for lost, not one
  *     for all: if everything is lost, every stream pays.
- *  3. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
+ *  4. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
  *     backed off does not grow until its round trip is over.
- *  4. The window grows up to W and no further.  It begins with one initial window, and
+ *  5. The window grows up to W and no further.  It begins with one initial window, and
  *     restarts with one after idle: N of them would be a burst into an unknown path.  The
  *     thesis begins with a packet for each stream.  An unused part of the window shrinks
  *     as a Reno sender's.
- *  5. A stream with two packets goes on with one after a loss.  A stream with one
- *     packet is silent after a loss and sits out a turn.  If that comes again before
- *     it had two packets, it sits out two turns, four, ... 64: a Reno sender would
- *     have timeouts then.  So W may be below N; the window is never below 1.
- *  6. With AccECN each marked packet is a LOSS.  RFC 3168's echo does not say how many
+ *  6. A stream with two packets goes on with one after a loss.  A stream with one
+ *     packet has none then, and rests for five round trips: a Reno sender would have a
+ *     timeout.  So W may be below N; the window is never below 1.
+ *  7. With AccECN each marked packet is a LOSS.  RFC 3168's echo does not say how many
  *     packets were marked.  So each stream answers it, once per round trip.  In recovery,
  *     where the kernel ignores marks, each answers once.  A loss that a tail loss probe
  *     repaired is one LOSS.
- *  7. After a spurious loss event the streams that paid for it get back what they
- *     paid, to within one packet each.
- *  8. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
+ *  8. After a spurious loss event W is what it was before, and each stream has a part of it
+ *     in proportion to what it has.
+ *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
- *  9. All streams leave the first slow start together, before a loss
+ * 10. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
  *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 32 bytes and 208 more, at
- * most 4096 as kmalloc() rounds up; if there is no memory it has one stream.
+ * keeps them.  With N > 1 each connection allocates N times 12 bytes and 64 more, at
+ * most 1024 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
  * shows is that of one gap.  Trace event: longfat:composite.
  */
@@ -120,7 +115,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
-#include <linux/mm.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -128,7 +122,6 @@
 
 #include <longfat/avoidance.h>
 #include <longfat/control.h>
-#include <longfat/growth.h>
 #include <longfat/idle.h>
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
@@ -163,69 +156,44 @@ enum composite_reason {
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>
 
-enum composite_deal { COMPOSITE_LOTTERY, COMPOSITE_ROUND_ROBIN };
-
 LF_PARAM_UINT(streams, 8, 0, 64,
 	      "N of plain composite; 0: from the path's RTT");
-LF_PARAM_ENUM(deal, COMPOSITE_LOTTERY, "who gets an event, default lottery",
-	      "lottery", "round-robin");
 LF_PARAM_UINT(pacing, 200, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_ENUM(slow_start, LF_TRAIN,
 	      "how the first slow start ends, default train",
 	      "train", "hystart++", "limited", "classic");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
-	      "of the dealing, the same for each connection; 0: random");
+	      "of what is random, the same for each connection; 0: random");
 
 #define COMPOSITE_MAX	64U
 
 /* streams=0: one stream for so much of the minimum RTT, microseconds. */
 static const u32 composite_rtt_us = 8000;
 
-/* Losses for each stream at once that hardly leave one untouched. */
-static const u32 composite_enough = 16;
-
-/* What a LOSS is of; a timeout's is severe. */
-enum composite_bad { COMPOSITE_LOST, COMPOSITE_TIMEOUT, COMPOSITE_MARKED };
-
-/* Kinds of events that are dealt independently of each other. */
-enum composite_kind { COMPOSITE_GOOD, COMPOSITE_BAD, COMPOSITE_KINDS };
-
 /*
- * A burst, in sixteenths of what an acknowledgment covers: that leaves at once, and half
- * as much again by growth and by what TCP holds back to send more together.
+ * What a LOSS is of.  A timeout's is severe.  An echoed mark is of nobody knows how many
+ * packets, so each stream has a LOSS.
  */
-static const u32 composite_burst = 24;
-
-/* A gap is the mean one over this / 1024, by six random bits. */
-static u16 composite_hurry[64] __read_mostly;
+enum composite_bad {
+	COMPOSITE_LOST, COMPOSITE_TIMEOUT, COMPOSITE_MARKED, COMPOSITE_ECHOED,
+};
 
 /* A creditor.  Windows are packets. */
 struct composite_stream {
-	u64	credit;		/* growth owed, see lf_grow() */
-	u32	cwnd;		/* 0: silent, or none yet */
+	u32	cwnd;
 	u32	ssthresh;	/* >= 2 */
-	u32	prior_cwnd;	/* both, when it first backed off in @episode */
-	u32	prior_ssthresh;
-	u32	rest_end;	/* in packets delivered, see composite_rest() */
-	u16	episode;
-	u8	resting : 1;	/* @rest_end may not be behind us yet */
-	u8	backoff : 3;	/* times it was silent in sequence */
-	u8	silent;		/* turns to sit out */
+	u32	rest_end;	/* in packets delivered, see composite_lose() */
 };
 
-/* The streams of one connection and who gets an event. */
+/* The streams of one connection, if they are more than one. */
 struct composite_book {
 	u64	rate;		/* mean, bytes/s; 0: none is known, or no pacing */
 	u32	dealing;	/* random: of who gets an event, */
 	u32	spread;		/*   of bursts and gaps */
-	u32	packets, acks;	/* of late, as acknowledged in Open */
 	u32	paced;		/* tp->delivered when @rate was set */
 	u16	pacing;		/* percent of the window per round trip */
-	u8	deal;		/* parameter when it started */
 	struct lf_slow_start slow;	/* of the sum of their windows */
-	/* the streams in the order in which they were last chosen */
-	u8	order[COMPOSITE_KINDS][COMPOSITE_MAX];
 	struct composite_stream streams[];
 };
 
@@ -234,77 +202,51 @@ struct composite {
 	struct composite_book *book;	/* NULL: one stream, @one */
 	u32	sum;		/* W, of all streams' cwnd */
 	u32	quiet;		/* packets until composite_account() has to look */
-	u32	owed;		/* successes of this turn, not yet given */
-	u32	turn;		/* successes left of this turn, and those */
+	u32	turn;		/* successes left of this turn; >= 1 */
+	u32	covers;		/* packets an acknowledgment covers, mean << 16 */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
 	u32	mss;		/* bytes; what the windows count */
-	u16	acks;		/* that brought @owed */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
-	u8	half : 1;	/* packets delivered, odd one of two */
 	u8	resting : 1;	/* any stream may be */
 	u8	even : 1;	/* gaps are not random */
+	u8	first : 1;	/* when this loss event began, all in the first slow start */
 
 	/* A loss event, a rest, a pause; one stream alone. */
-	u16	episode;	/* loss events */
 	u32	sent;		/* delivered when the last packet acknowledged
 				 *   was sent
 				 */
 	u32	rest_end;	/* the last of the streams' */
 	u32	echo_end;	/* of a mark that the streams took, see marks.h */
-	u32	prior_cwnd;	/* window when this loss event began */
+	u32	prior_sum;	/* W when this loss event began; 0: undone */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	struct composite_stream one;
 };
 
-/* --- distribution -------------------------------------------------------- */
+/* --- the streams --------------------------------------------------------- */
 
-/* 32 random bits, the upper ones good ones (Numerical Recipes, chapter 7). */
-static u32 composite_random(u32 *state)
+/* Uniform in 0 .. @n - 1, by the upper of 32 bits (Numerical Recipes, chapter 7). */
+static u32 composite_below(u32 *state, u32 n)
 {
-	return *state = *state * 1664525 + 1013904223;
+	*state = *state * 1664525 + 1013904223;
+	return (u64)*state * n >> 32;
 }
 
-/* Uniform in 0 .. @n - 1, with an error of n / 2^32. */
-static u32 composite_below(struct composite_book *book, u32 n)
+/* Any stream. */
+static u32 composite_draw(struct composite *ca)
 {
-	return (u64)composite_random(&book->dealing) * n >> 32;
+	return ca->book ? composite_below(&ca->book->dealing, ca->n) : 0;
 }
 
 static struct composite_stream *composite_stream(struct composite *ca, u32 i)
 {
 	return ca->book ? &ca->book->streams[i] : &ca->one;
 }
-
-/*
- * The stream that gets the next event; it goes to the end of its order.  Of two places
- * that are drawn the lottery takes the earlier one, so place r of N has 2 (N - r) + 1
- * tickets of N^2.
- */
-static u8 composite_deal(struct composite *ca, enum composite_kind kind)
-{
-	struct composite_book *book = ca->book;
-	u8 *order, chosen;
-	u32 at = 0;
-
-	if (!book)
-		return 0;
-	if (book->deal == COMPOSITE_LOTTERY)
-		at = min(composite_below(book, ca->n),
-			 composite_below(book, ca->n));
-	order = book->order[kind];
-	chosen = order[at];
-	memmove(order + at, order + at + 1, ca->n - 1 - at);
-	order[ca->n - 1] = chosen;
-	return chosen;
-}
-
-/* --- the economy --------------------------------------------------------- */
 
 static void composite_trace(const struct sock *sk, enum composite_reason why,
 			    u32 i)
@@ -328,279 +270,166 @@ static void composite_put(struct composite *ca, struct composite_stream *s)
 	ca->slow += s->cwnd < s->ssthresh;
 }
 
-/*
- * What was acknowledged without a look at the streams is a success of the one whose turn
- * it is.  No window grows by it, and the turn is not over.
- */
-static void composite_settle(struct composite *ca)
+/* A stream's turn begins; one without a packet is to get its first. */
+static void composite_turn(struct composite *ca)
 {
-	composite_stream(ca, ca->at)->credit += (u64)ca->owed << LF_RATE_SHIFT;
-	ca->turn -= ca->owed;
-	ca->owed = 0;
+	ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
+}
+
+/*
+ * W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss.
+ * ssthresh of each becomes its part of @ssthresh, 0: stays.  Parts are measured with a
+ * packet more for each stream, so that streams without one have a part, too.
+ */
+static void composite_resize(struct composite *ca, u32 w, u32 ssthresh)
+{
+	u32 all = ca->sum + ca->n, had = 0, given = 0, i;
+
+	for (i = 0; i < ca->n; i++) {
+		struct composite_stream *s = composite_stream(ca, i);
+		u64 part = s->cwnd + 1;
+
+		composite_take(ca, s);
+		had += part;
+		s->cwnd = div_u64((u64)had * w, all) - given;
+		given += s->cwnd;
+		if (ssthresh >= TCP_INFINITE_SSTHRESH)
+			s->ssthresh = ssthresh;
+		else if (ssthresh)
+			s->ssthresh = max_t(u32, div_u64(part * ssthresh, all), 2);
+		composite_put(ca, s);
+	}
+	composite_turn(ca);
 	ca->quiet = 0;
 }
 
-/* How many packets must be delivered until a window changes, or a turn or a rest ends? */
-static u32 composite_quiet(struct composite *ca)
-{
-	const struct composite_stream *s = composite_stream(ca, ca->at);
-	u64 need = (u64)s->cwnd << LF_RATE_SHIFT;
-
-	if (ca->resting || s->cwnd < s->ssthresh || s->credit >= need ||
-	    (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER))
-		return 0;
-	need = (need - s->credit + LF_RATE_ONE - 1) >> LF_RATE_SHIFT;
-	/* The pacing rate is to follow the window and the RTT. */
-	return min3(ca->turn, (u32)need, min_t(u32, ca->sum / 8, U16_MAX));
-}
-
-/* @acked more packets, and those owed: how many does an acknowledgment cover? */
-static void composite_covered(struct composite *ca, u32 acked)
-{
-	struct composite_book *book = ca->book;
-
-	book->packets += ca->owed + min(acked, 1U << 16);
-	book->acks += ca->acks + 1;
-	if (book->acks >= 256) {
-		book->packets /= 2;
-		book->acks /= 2;
-	}
-}
-
-/*
- * A stream that backed off rests: it does not grow, and absorbs what is lost, until a
- * packet is delivered that was sent @late packets after that or later.  Times of sending
- * are counts of packets delivered by then.
- */
-static void composite_rest(const struct tcp_sock *tp, struct composite *ca,
-			   struct composite_stream *s, u32 late)
-{
-	s->rest_end = tp->delivered + late;
-	s->resting = 1;
-	if (!ca->resting || after(s->rest_end, ca->rest_end))
-		ca->rest_end = s->rest_end;
-	ca->resting = 1;
-}
+/* --- SUCCESS ------------------------------------------------------------- */
 
 static bool composite_rests(const struct composite *ca,
 			    const struct composite_stream *s)
 {
-	return s->resting && before(ca->sent, s->rest_end);
-}
-
-/* All rests are over, and must not seem to begin again when counters wrap. */
-static void composite_rested(struct composite *ca)
-{
-	u32 i;
-
-	if (likely(!ca->resting) || before(ca->sent, ca->rest_end))
-		return;
-	for (i = 0; i < ca->n; i++)
-		composite_stream(ca, i)->resting = 0;
-	ca->resting = 0;
+	return ca->resting && before(ca->sent, s->rest_end);
 }
 
 /*
- * By how many packets a loss is found late: a packet that is found lost now was sent up to
- * so many before the newest that is delivered.  While the window comes down, two are
- * delivered for each sent.  A window at most.
+ * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
+ * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
  */
-static u32 composite_late(const struct tcp_sock *tp, const struct composite *ca)
+static void composite_successes(struct sock *sk, u32 acked)
 {
-	return min(2 * min(tp->reordering, ca->sum) + 2, max(ca->sum, 3U));
+	struct composite *ca = inet_csk_ca(sk);
+
+	while (acked) {
+		struct composite_stream *s = composite_stream(ca, ca->at);
+		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd;
+		bool slow = s->cwnd < s->ssthresh;
+
+		n = slow ? min(n, room) : n;
+		acked -= n;
+		ca->turn -= n;
+		if (!composite_rests(ca, s)) {
+			composite_take(ca, s);
+			s->cwnd += slow ? n : !ca->turn;
+			composite_put(ca, s);
+			/* Avoidance begins with a turn of its own. */
+			if (slow && n == room)
+				composite_turn(ca);
+		}
+		if (ca->turn)
+			continue;
+		ca->at = composite_draw(ca);
+		composite_turn(ca);
+		composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+	}
 }
 
-/* A LOSS or SEVERE_LOSS for stream @i. */
+/* --- LOSS ---------------------------------------------------------------- */
+
+/* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
+static u32 composite_deal(struct composite *ca)
+{
+	u32 i = composite_draw(ca);
+
+	return composite_rests(ca, composite_stream(ca, i)) ? composite_draw(ca) : i;
+}
+
+/*
+ * A LOSS or SEVERE_LOSS for stream @i.  If it backs off, it rests: it does not grow, and
+ * absorbs what is lost, until a packet is delivered that was sent after that, or a little
+ * later if a loss is found late, or four windows later if it has no packet left.  Times of
+ * sending are counts of packets delivered by then.
+ */
 static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	const struct tcp_sock *tp = tcp_sk(sk);
 	struct composite_stream *s = composite_stream(ca, i);
 	bool again = composite_rests(ca, s), severe = why == COMPOSITE_TIMEOUT;
-	u32 late = 0;
+	u32 j;
 
 	/* A timeout takes it down to one packet then, and not to none. */
 	if (again && (!severe || s->cwnd <= 1)) {
 		composite_trace(sk, COMPOSITE_ABSORBED, i);
 		return;
 	}
-	/* Marked packets were delivered: none is found late. */
-	if (why != COMPOSITE_MARKED)
-		late = composite_late(tcp_sk(sk), ca);
+	if (why == COMPOSITE_ECHOED)
+		ca->echo_end = lf_answer_mark(sk);
+	/* Rests that are over must not seem to begin again when counters wrap. */
+	for (j = 0; !ca->resting && j < ca->n; j++)
+		composite_stream(ca, j)->rest_end = ca->sent;
+	s->rest_end = tp->delivered;
+	/*
+	 * A packet that is found lost was sent before the newest that is delivered, by up to
+	 * the reordering distance.  While the window comes down, two are delivered for each
+	 * sent.  A window at most.  Marked packets were delivered: none is found late.
+	 */
+	if (why == COMPOSITE_LOST || severe)
+		s->rest_end += min(2 * min(tp->reordering, ca->sum) + 2, max(ca->sum, 3U));
+	if (s->cwnd <= 1)
+		s->rest_end += 4 * ca->sum;
+	if (!ca->resting || after(s->rest_end, ca->rest_end))
+		ca->rest_end = s->rest_end;
+	ca->resting = 1;
 	composite_take(ca, s);
-	if (s->episode != ca->episode) {
-		s->episode = ca->episode;
-		s->prior_cwnd = s->cwnd;
-		s->prior_ssthresh = s->ssthresh;
-	}
 	if (!again)
 		s->ssthresh = max(s->cwnd / 2, 2U);
-	if (s->cwnd == 1) {
-		s->silent = BIT(s->backoff);
-		s->backoff = min(s->backoff + 1, 6);
-	}
-	if (s->cwnd <= 2 || severe)
-		s->cwnd = s->cwnd > 1;
-	else
-		s->cwnd = min(s->cwnd, s->ssthresh);
-	s->credit = 0;
-	composite_rest(tcp_sk(sk), ca, s, late);
+	s->cwnd = s->cwnd <= 2 || severe ? s->cwnd > 1 : s->ssthresh;
 	composite_put(ca, s);
 	if (i == ca->at)
-		ca->turn = min(ca->turn, s->cwnd);
+		ca->turn = min(ca->turn, max(s->cwnd, 1U));
 	composite_trace(sk, severe ? COMPOSITE_SEVERE : COMPOSITE_DECREASE, i);
 }
 
-/* Streams have backed off.  A slow start that begins after all did is not the first. */
-static void composite_backed_off(struct sock *sk, bool severe)
+/*
+ * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
+ * backed off is not the first.
+ */
+static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
+	bool severe = why == COMPOSITE_TIMEOUT;
+	u32 half = ca->sum / 2;
 
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	/* With more than 16 for each all of them have backed off, and absorb it. */
+	lost = min(lost, 16U * ca->n);
+	while (lost--)
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost :
+			       composite_deal(ca), why);
+	ca->quiet = 0;
+	/* After a timeout they come back by slow start. */
+	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
 	if (slow && slow->stage != LF_SS_OVER && (severe || !ca->slow)) {
 		slow->stage = LF_SS_OVER;
 		slow->lost = 1;
 	}
 }
 
-/* Deal @lost packets, or marked ones. */
-static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
-{
-	struct composite *ca = inet_csk_ca(sk);
-
-	composite_settle(ca);
-	/* With more than that all of them have backed off, and absorb it. */
-	lost = min(lost, composite_enough * ca->n);
-	while (lost--)
-		composite_lose(sk, composite_deal(ca, COMPOSITE_BAD), why);
-	composite_backed_off(sk, why == COMPOSITE_TIMEOUT);
-}
-
-/* Packets were marked, and nobody knows how many: a LOSS for every stream. */
-static void composite_mark(struct sock *sk)
-{
-	struct composite *ca = inet_csk_ca(sk);
-	u32 i;
-
-	for (i = 0; i < ca->n; i++) {
-		if (!composite_rests(ca, composite_stream(ca, i)))
-			ca->echo_end = lf_answer_mark(sk);
-		composite_lose(sk, i, COMPOSITE_MARKED);
-	}
-	composite_backed_off(sk, false);
-}
-
-/* Stream @s has @n successes.  Below 2 packets it is in slow start. */
-static void composite_succeed(struct composite *ca, struct composite_stream *s,
-			      u32 n)
-{
-	u32 was = s->cwnd;
-
-	if (ca->resting && composite_rests(ca, s))
-		return;
-	if (was < s->ssthresh) {
-		s->cwnd += min(n, s->ssthresh - was);
-		n -= s->cwnd - was;
-		ca->slow -= s->cwnd >= s->ssthresh;
-		if (s->cwnd > 1)
-			s->backoff = 0;
-	}
-	if (n)
-		lf_grow(&s->cwnd, &s->credit, n, LF_RATE_ONE, U32_MAX);
-	ca->sum += s->cwnd - was;
-}
-
-/* Does stream @s sit out a turn? */
-static bool composite_silent(struct composite_stream *s)
-{
-	if (s->cwnd || !s->silent)
-		return false;
-	s->silent--;
-	return true;
-}
+/* --- the first slow start ------------------------------------------------ */
 
 /*
- * @acked packets, W at most, for which turns of many streams would be dear: in one pass
- * each gets its part of them, w of W, all parts together rounded to whole packets.
- */
-static void composite_share(struct composite *ca, u32 acked)
-{
-	u64 share = div_u64((u64)acked << 16, ca->sum), part = BIT(15);
-	u32 i;
-
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = &ca->book->streams[i];
-
-		if (composite_silent(s))
-			continue;
-		part += max(s->cwnd, 1U) * share;
-		composite_succeed(ca, s, part >> 16);
-		part &= 0xffff;
-	}
-	ca->turn = 0;
-}
-
-/* Deal @acked packets. */
-static void composite_successes(struct sock *sk, u32 acked)
-{
-	struct composite *ca = inet_csk_ca(sk);
-	u32 n;
-
-	for (; acked; acked -= n) {
-		n = min(acked, ca->sum);
-		if (ca->book && n >= ca->sum / 8 + 2) {
-			composite_share(ca, n);
-			continue;
-		}
-		n = 1;
-		if (!ca->turn) {
-			ca->at = composite_deal(ca, COMPOSITE_GOOD);
-			if (composite_silent(composite_stream(ca, ca->at)))
-				continue;
-			ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
-			composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
-		}
-		n = min(acked, ca->turn);
-		ca->turn -= n;
-		composite_succeed(ca, composite_stream(ca, ca->at), n);
-	}
-}
-
-/* W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss. */
-static void composite_resize(struct composite *ca, u32 w)
-{
-	u32 sum = max(ca->sum, 1U), had = 0, given = 0, i;
-
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		composite_take(ca, s);
-		had += s->cwnd;
-		s->cwnd = div_u64((u64)had * w, sum) - given;
-		given += s->cwnd;
-		composite_put(ca, s);
-	}
-	ca->turn = 0;
-}
-
-/* Every stream leaves slow start, and W becomes @w. */
-static void composite_started(struct composite *ca, u32 w)
-{
-	u32 i;
-
-	composite_resize(ca, w);
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		composite_take(ca, s);
-		s->ssthresh = min(s->ssthresh, max(s->cwnd, 2U));
-		composite_put(ca, s);
-	}
-}
-
-/*
- * The first slow start of all streams together, see include/longfat/slow_start.h.  Returns
- * how many of @acked packets are successes.
+ * That of all streams together, see include/longfat/slow_start.h.  Returns how many of
+ * @acked packets are successes.
  */
 static noinline u32 composite_start(struct sock *sk, u32 acked)
 {
@@ -613,26 +442,26 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
 	if (slow->stage != LF_SS_OVER)
 		return w - ca->sum;
-	composite_started(ca, w);
-	tcp_sk(sk)->snd_ssthresh = max(ca->sum, 2U);
+	/* Every stream leaves it, with its part of what is left of W. */
+	tcp_sk(sk)->snd_ssthresh = max(w, 2U);
+	composite_resize(ca, w, max(w, 2U));
 	return 0;
 }
 
 /* --- the window ---------------------------------------------------------- */
 
 /* The window after @cwnd, when @acked packets were delivered and @lost were lost. */
-static u32 composite_window(struct composite *ca, u32 cwnd, u32 acked, u32 lost)
+static u32 composite_window(const struct composite *ca, u32 cwnd, u32 acked,
+			    u32 lost)
 {
 	u32 target = max(ca->sum, 1U);
 
 	cwnd = cwnd > lost ? cwnd - lost : 1;
-	if (cwnd <= target) {
-		ca->half = 0;
+	if (cwnd <= target)
 		return min_t(u64, (u64)cwnd + acked, target);
-	}
-	acked += ca->half;
-	ca->half = acked & 1;
-	return max_t(s64, (s64)cwnd - acked / 2, target);
+	/* One less for each that is delivered with an odd number. */
+	acked = acked / 2 + (acked & ca->delivered & 1);
+	return max_t(s64, (s64)cwnd - acked, target);
 }
 
 /*
@@ -651,16 +480,6 @@ static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
 	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
 }
 
-/* Is most of W in a slow start of which the end is not near? */
-static bool composite_doubles(const struct composite *ca)
-{
-	const struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
-
-	return 2 * ca->slow > ca->n &&
-	       (!slow || slow->way != LF_TRAIN || !slow->target ||
-		ca->sum <= slow->target / 2);
-}
-
 /*
  * Mean rate at which the window leaves, bytes per second; an RTT is known.  0: without
  * pacing, as the kernel takes a ratio of 0.
@@ -669,10 +488,15 @@ static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
+	const struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
 	u32 cwnd = tcp_snd_cwnd(tp), percent;
 	u64 rate;
 
-	if (composite_doubles(ca) || cwnd < ca->sum / 2)
+	/* Most of W is in a slow start of which the end is not near. */
+	if (cwnd < ca->sum / 2 ||
+	    (2 * ca->slow > ca->n &&
+	     (!slow || slow->way != LF_TRAIN || !slow->target ||
+	      ca->sum <= slow->target / 2)))
 		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
 	else if (ca->book)
 		percent = ca->book->pacing;
@@ -687,18 +511,17 @@ static u64 composite_rate(const struct sock *sk)
 
 /*
  * The burst, in packets, of one of N connections that send @rate together: what the kernel
- * would send at once at its rate, or what an acknowledgment lets out, if that is more.
+ * would send at once at its rate, or what an acknowledgment lets out, if that is more: what
+ * it covers, and half as much again by growth and by what TCP holds back to send more
+ * together.
  */
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 {
-	struct composite_book *book = ca->book;
-	u32 clocked, timed;
-
-	clocked = div_u64((u64)book->packets * composite_burst << 12,
-			  max(book->acks, 1U));
 	/* On average, not rounded. */
-	clocked = ((u64)clocked + (composite_random(&book->spread) >> 16)) >> 16;
-	timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n * mss), U16_MAX);
+	u32 clocked = (ca->covers / 2 * 3ULL +
+		       composite_below(&ca->book->spread, BIT(16))) >> 16;
+	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n * mss), U16_MAX);
+
 	return max3(clocked, timed, 1U);
 }
 
@@ -728,33 +551,6 @@ static void composite_pace(struct sock *sk)
 	ca->even = tcp_snd_cwnd(tcp_sk(sk)) < 2U * ca->burst;
 }
 
-/* Two factors make a gap, each of 15/64, 29/64 .. 113/64, and 1 on average. */
-static void composite_fill_hurry(void)
-{
-	u32 i;
-
-	for (i = 0; i < ARRAY_SIZE(composite_hurry); i++)
-		composite_hurry[i] = BIT(22) / ((15 + 14 * (i / 8)) *
-						(15 + 14 * (i % 8)));
-}
-
-/* Sets the gap after the next burst.  Returns its size, packets; @least: the kernel's. */
-static u32 composite_spread(struct sock *sk, u32 least)
-{
-	struct composite *ca = inet_csk_ca(sk);
-	struct composite_book *book = ca->book;
-	u64 rate;
-
-	if (!book || !book->rate)
-		return least;
-	rate = book->rate;
-	if (!ca->even)
-		rate = rate * composite_hurry[composite_random(&book->spread) >> 26] >> 10;
-	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
-	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
-	return ca->burst;
-}
-
 static void composite_set_window(struct sock *sk, u32 cwnd)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -762,12 +558,27 @@ static void composite_set_window(struct sock *sk, u32 cwnd)
 	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
 }
 
-/* @packets of @old bytes in packets of @mss bytes; an ssthresh that is none stays so. */
-static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
+/* --- other windows, other packets ---------------------------------------- */
+
+/*
+ * The window was used in part or not at all, and becomes @w, 0: stays.  The streams keep as
+ * much of theirs, but at least an initial window in all, and three quarters in ssthresh.
+ */
+static void composite_shrink(struct sock *sk, u32 w)
 {
-	if (packets >= TCP_INFINITE_SSTHRESH)
-		return packets;
-	return div_u64((u64)packets * old, mss);
+	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
+
+	if (!w)
+		return;
+	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
+	composite_resize(ca, max_t(u32, div_u64((u64)ca->sum * w, cwnd),
+				   min(ca->sum, lf_initial_window(sk))),
+			 tp->snd_ssthresh);
+	composite_set_window(sk, w);
+	composite_pace(sk);
+	composite_trace(sk, COMPOSITE_IDLE, ca->at);
 }
 
 /*
@@ -779,41 +590,29 @@ static u32 composite_rescaled(u32 packets, u32 old, u32 mss)
 static void composite_rescale(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 old = ca->mss, mss = tcp_sk(sk)->mss_cache, i;
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 old = ca->mss, mss = tp->mss_cache, w;
 
 	ca->mss = mss;
 	if (!old || mss <= old || !inet_csk(sk)->icsk_mtup.enabled)
 		return;
-	composite_resize(ca, composite_rescaled(ca->sum, old, mss));
-	ca->prior_cwnd = composite_rescaled(ca->prior_cwnd, old, mss);
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		composite_take(ca, s);
-		s->prior_cwnd = composite_rescaled(s->prior_cwnd, old, mss);
-		s->ssthresh = max(composite_rescaled(s->ssthresh, old, mss), 2U);
-		s->prior_ssthresh = composite_rescaled(s->prior_ssthresh, old, mss);
-		composite_put(ca, s);
-	}
+	w = div_u64((u64)ca->sum * old, mss);
+	ca->prior_sum = div_u64((u64)ca->prior_sum * old, mss);
+	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
+		tp->snd_ssthresh = max_t(u32, div_u64((u64)tp->snd_ssthresh * old, mss), 2);
+	composite_resize(ca, w, tp->snd_ssthresh);
 }
 
 /* --- how many streams ---------------------------------------------------- */
 
 /* Names, and N in the same places, 0: the parameter.  The hooks come at the end. */
 static struct tcp_congestion_ops composite_ops[] __read_mostly = {
-	{
-		.name = "composite",
-	}, {
-		.name = "composite-4",
-	}, {
-		.name = "composite-8",
-	}, {
-		.name = "composite-16",
-	}, {
-		.name = "composite-32",
-	}, {
-		.name = "composite-64",
-	},
+	{ .name = "composite" },
+	{ .name = "composite-4" },
+	{ .name = "composite-8" },
+	{ .name = "composite-16" },
+	{ .name = "composite-32" },
+	{ .name = "composite-64" },
 };
 
 static const u8 composite_n[] = { 0, 4, 8, 16, 32, 64 };
@@ -823,15 +622,8 @@ static u32 composite_streams_for(u32 min_rtt_us)
 {
 	if (min_rtt_us == ~0U)
 		return 1;
-	return clamp(min_rtt_us / composite_rtt_us +
-		     (min_rtt_us % composite_rtt_us >= composite_rtt_us / 2),
-		     1U, COMPOSITE_MAX);
-}
-
-/* Pacing of @n streams in percent, where the parameter is @above. */
-static u32 composite_pacing_for(u32 above, u32 n)
-{
-	return 100 + int_sqrt(above * above / n);
+	min_rtt_us = min(min_rtt_us, COMPOSITE_MAX * composite_rtt_us);
+	return max(DIV_ROUND_CLOSEST(min_rtt_us, composite_rtt_us), 1U);
 }
 
 /* How many streams the connection is to have. */
@@ -846,26 +638,28 @@ static u32 composite_wanted(const struct sock *sk)
 
 /* --- hooks --------------------------------------------------------------- */
 
-/* Begin with @n streams in @book, or one without; they share the window. */
-static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
+/* Also without memory: then it is one stream, slower, and nobody's loss. */
+static void composite_init(struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
 	struct composite *ca = inet_csk_ca(sk);
-	u32 w = tcp_snd_cwnd(tp), i;
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 w = tcp_snd_cwnd(tp), n = composite_wanted(sk), above = lf_param(pacing);
+	struct composite_book *book;
 
 	memset(ca, 0, sizeof(*ca));
-	ca->book = book;
-	ca->n = book ? n : 1;
+	if (n > 1)
+		ca->book = kzalloc(struct_size(book, streams, n),
+				   GFP_ATOMIC | __GFP_NOWARN);
+	book = ca->book;
 	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
-		book->deal = lf_param(deal);
-		book->pacing = composite_pacing_for(lf_param(pacing), n);
+		book->pacing = 100 + int_sqrt(above * above / n);
 		book->dealing = lf_param(seed) ? lf_param(seed) : get_random_u32();
 		book->spread = ~book->dealing;
-		/* As with delayed acknowledgments, until others have come. */
-		book->packets = 2;
-		book->acks = 1;
 	}
+	ca->n = book ? n : 1;
+	/* As with delayed acknowledgments, until others have come. */
+	ca->covers = 2 << 16;
 	ca->delivered = tp->delivered;
 	/* Before what is yet to be delivered; the kernel may take one back. */
 	ca->sent = tp->delivered - 2;
@@ -883,33 +677,9 @@ static void composite_begin(struct sock *sk, struct composite_book *book, u32 n)
 	ca->mss = tp->mss_cache;
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		if (book) {
-			book->order[COMPOSITE_GOOD][i] = i;
-			book->order[COMPOSITE_BAD][i] = i;
-		}
-		/* Fewer packets than streams: some have none yet. */
-		s->cwnd = w / ca->n + (i < w % ca->n);
-		s->ssthresh = tp->snd_ssthresh;
-		if (s->ssthresh < TCP_INFINITE_SSTHRESH)
-			s->ssthresh = max(tp->snd_ssthresh / ca->n, 2U);
-		composite_put(ca, s);
-	}
+	/* Fewer packets than streams: some have none yet. */
+	composite_resize(ca, w, max(tp->snd_ssthresh, 2U));
 	composite_trace(sk, COMPOSITE_INIT, 0);
-}
-
-static void composite_init(struct sock *sk)
-{
-	struct composite_book *book = NULL;
-	u32 n = composite_wanted(sk);
-
-	/* Without memory it is one stream: slower, and nobody's loss. */
-	if (n > 1)
-		book = kzalloc(struct_size(book, streams, n),
-			       GFP_ATOMIC | __GFP_NOWARN);
-	composite_begin(sk, book, n);
 	lf_need_pacing(sk);
 	composite_pace(sk);
 }
@@ -928,45 +698,20 @@ static void composite_release(struct sock *sk)
 	memset(ca, 0, sizeof(*ca));
 }
 
-/*
- * The window was used in part or not at all.  Each stream keeps @part / @whole of its
- * window, but at least an initial window in all, and remembers three quarters of it in
- * ssthresh.  The congestion window becomes @w.
- */
-static void composite_shrink(struct sock *sk, u32 part, u32 whole, u32 w)
+/* How many packets may be delivered before a window changes, or a turn or a rest ends? */
+static u32 composite_quiet(const struct sock *sk, struct composite *ca)
 {
-	struct composite *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), initial = lf_initial_window(sk), i;
+	const struct composite_stream *s = composite_stream(ca, ca->at);
 
-	composite_settle(ca);
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-		u32 least = initial / ca->n + (i < initial % ca->n);
-
-		composite_take(ca, s);
-		s->ssthresh = max(s->ssthresh, s->cwnd - s->cwnd / 4);
-		s->cwnd = max_t(u32, div_u64((u64)s->cwnd * part, whole),
-				min(s->cwnd, max(least, 1U)));
-		composite_put(ca, s);
-	}
-	composite_set_window(sk, w);
-	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
-	ca->turn = 0;
-	composite_pace(sk);
-	composite_trace(sk, COMPOSITE_IDLE, ca->at);
+	if (ca->resting || s->cwnd < s->ssthresh ||
+	    inet_csk(sk)->icsk_ca_state != TCP_CA_Open ||
+	    (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER))
+		return 0;
+	/* The pacing rate is to follow the window and the RTT. */
+	return min(ca->turn - 1, ca->sum / 8);
 }
 
-/* The window is not what limits the sender. */
-static void composite_unused(struct sock *sk)
-{
-	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), w = lf_unused_window(sk);
-
-	if (w)
-		composite_shrink(sk, w, cwnd, w);
-}
-
-/* An acknowledgment that the books are to know of. */
+/* An acknowledgment that the streams are to know of. */
 static noinline void composite_account(struct sock *sk,
 				       const struct rate_sample *rs)
 {
@@ -981,10 +726,6 @@ static noinline void composite_account(struct sock *sk,
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
 		return;
-	if (ca->book && acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-		composite_covered(ca, acked);
-	ca->acks = 0;
-	composite_settle(ca);
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
 	if (unlikely(tp->mss_cache != ca->mss))
@@ -1000,20 +741,21 @@ static noinline void composite_account(struct sock *sk,
 					 COMPOSITE_MARKED);
 		/* Recovery can be for long, and there is no CWR in it. */
 		else if (tcp_in_cwnd_reduction(sk) && !echoed)
-			composite_mark(sk);
+			composite_losses(sk, ca->n, COMPOSITE_ECHOED);
 		ca->marked = tp->delivered_ce;
 	}
-	composite_rested(ca);
+	if (ca->resting && !before(ca->sent, ca->rest_end))
+		ca->resting = 0;
 	if (composite_limited(sk, cwnd, lost))
 		composite_successes(sk, ca->slow && ca->book ?
 				    composite_start(sk, acked) : acked);
 	else
-		composite_unused(sk);
+		composite_shrink(sk, lf_unused_window(sk));
 	cwnd = tcp_snd_cwnd(tp);
 	w = composite_window(ca, cwnd, acked, lost);
 	if (w != cwnd || unlikely(cwnd > tp->snd_cwnd_clamp))
 		composite_set_window(sk, w);
-	ca->quiet = composite_quiet(ca);
+	ca->quiet = composite_quiet(sk, ca);
 	if (!ca->book || tp->delivered - ca->book->paced >= w / 16)
 		composite_pace(sk);
 }
@@ -1025,7 +767,10 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = tp->delivered - ca->delivered;
 
-	if (acked >= ca->quiet || tp->lost != ca->lost ||
+	/* Each is 1/128 of the mean. */
+	if (acked - 1 < BIT(12) && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		ca->covers += (s32)((acked << 16) - ca->covers) >> 7;
+	if (acked - 1 >= ca->quiet || tp->lost != ca->lost ||
 	    tp->delivered_ce != ca->marked || tp->mss_cache != ca->mss ||
 	    tcp_snd_cwnd(tp) != ca->sum || !tp->is_cwnd_limited) {
 		composite_account(sk, rs);
@@ -1033,8 +778,7 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	}
 	ca->delivered += acked;
 	ca->quiet -= acked;
-	ca->owed += acked;
-	ca->acks++;
+	ca->turn -= acked;
 }
 
 /*
@@ -1049,8 +793,9 @@ static u32 composite_ssthresh(struct sock *sk)
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (!ca->n)
 		return max(cwnd / 2, 2U);
-	ca->episode++;
-	ca->prior_cwnd = cwnd;
+	ca->prior_sum = ca->sum;
+	ca->first = ca->slow == ca->n &&
+		    composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
 	if (ca->book)
 		ca->book->slow.lost = 0;
 	return max(ca->sum, 2U);
@@ -1064,6 +809,7 @@ static void composite_set_state(struct sock *sk, u8 state)
 
 	if (!ca->n)
 		return;
+	ca->quiet = 0;
 	if (state == TCP_CA_Loss) {
 		ca->lost = tp->lost;
 		/*
@@ -1085,39 +831,31 @@ static void composite_set_state(struct sock *sk, u8 state)
 	}
 }
 
-/* The loss event was spurious: what the streams paid comes back. */
+/* The loss event was spurious, and W is what it was. */
 static u32 composite_undo_cwnd(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), i;
+	u32 cwnd = tcp_snd_cwnd(tp);
 
 	if (!ca->n)
 		return cwnd;
-	composite_settle(ca);
-	for (i = 0; i < ca->n; i++) {
-		struct composite_stream *s = composite_stream(ca, i);
-
-		if (s->episode != ca->episode)
-			continue;
-		composite_take(ca, s);
-		s->cwnd = max(s->cwnd, s->prior_cwnd);
-		s->ssthresh = max(s->ssthresh, s->prior_ssthresh);
-		s->resting = 0;
-		composite_put(ca, s);
-	}
+	if (ca->prior_sum)
+		composite_resize(ca, max(ca->sum, ca->prior_sum),
+				 ca->first ? TCP_INFINITE_SSTHRESH : 0);
 	if (ca->book)
 		lf_slow_start_undo(sk, &ca->book->slow);
-	/* Another loss event, and nothing to be undone in it yet. */
-	ca->episode++;
+	/* Nothing more is to be undone of it. */
+	ca->prior_sum = 0;
+	ca->resting = 0;
 	ca->lost = tp->lost;
 	composite_trace(sk, COMPOSITE_UNDO, ca->at);
-	return max(cwnd, min(ca->sum, ca->prior_cwnd));
+	return max(cwnd, min(ca->sum, tp->prior_cwnd));
 }
 
 /*
  * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
- * window for each timeout that passed and remembers three quarters.
+ * window for each timeout that passed.
  */
 static void composite_tx_start(struct sock *sk)
 {
@@ -1128,20 +866,31 @@ static void composite_tx_start(struct sock *sk)
 		return;
 	halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
-		composite_shrink(sk, 1, BIT(halves),
-				 max(cwnd >> halves,
-				     min(cwnd, lf_initial_window(sk))));
+		composite_shrink(sk, max(cwnd >> halves,
+					 min(cwnd, lf_initial_window(sk))));
 }
 
-/* Comes before each transmission. */
+/*
+ * Comes before each transmission.  Returns the burst, and sets the gap after it: the mean
+ * one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on average.
+ */
 static u32 composite_min_tso_segs(struct sock *sk)
 {
-	u32 least = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 	const struct composite *ca = inet_csk_ca(sk);
+	struct composite_book *book = ca->book;
+	u64 rate;
+	u32 r;
 
-	if (ca->n && lf_after_idle(sk, ca->restarted))
-		return least;
-	return composite_spread(sk, least);
+	if ((ca->n && lf_after_idle(sk, ca->restarted)) || !book || !book->rate)
+		return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	rate = book->rate;
+	if (!ca->even) {
+		r = composite_below(&book->spread, 64);
+		rate = div_u64(rate << 12, (15 + 14 * (r / 8)) * (15 + 14 * (r % 8)));
+	}
+	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
+	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
+	return ca->burst;
 }
 
 LF_DEFINE_TSO_SEGS(composite)
@@ -1202,11 +951,10 @@ static int composite_register_names(void)
 static int __init composite_register(void)
 {
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct composite, episode) > 64);
-	BUILD_BUG_ON(sizeof(struct composite_stream) != 32);
-	BUILD_BUG_ON(sizeof(struct composite_book) > 208);
+	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
+	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
+	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
 	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
-	composite_fill_hurry();
 	return composite_register_names();
 }
 

@@ -47,7 +47,7 @@ remove() {
 
 # The congestion controls that a module registers, from its source.
 algorithms() {
-	sed -nE 's/^\s*\.name\s*=\s*"([^"]+)".*/\1/p' "$1.c"
+	sed -nE 's/^[[:space:]{]*\.name\s*=\s*"([^"]+)".*/\1/p' "$1.c"
 }
 
 # owner ALGORITHM MODULE...: the module that registers the algorithm.

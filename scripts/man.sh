@@ -142,7 +142,7 @@ function parameter(s,    kind, words, n, quoted, i, valid) {
 
 END {
 	for (i = 1; i <= NR; i++)
-		if (line[i] ~ /^[ \t]*\.name[ \t]*=/ && algorithm == "") {
+		if (line[i] ~ /^[ \t{]*\.name[ \t]*=/ && algorithm == "") {
 			split(line[i], part, "\"")
 			algorithm = part[2]
 		}

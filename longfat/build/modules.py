@@ -37,7 +37,7 @@ def owners() -> dict[str, str]:
     """Congestion control name -> the module that registers it."""
     found = {}
     for module, path in sources().items():
-        for name in re.findall(r'^\s*\.name\s*=\s*"([^"]+)"', path.read_text(), re.M):
+        for name in re.findall(r'^[\s{]*\.name\s*=\s*"([^"]+)"', path.read_text(), re.M):
             found[name] = module
     return found
 

@@ -22,7 +22,7 @@ NOTHING = {
     "ltcp": "beta = 150",
     "ghstcp": 'mode = "auto"',
     "cwhstcp": "c = 10",
-    "composite": 'deal = "lottery"',
+    "composite": "pacing = 200",
 }
 
 each = pytest.mark.parametrize("cc", OURS)
