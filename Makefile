@@ -34,11 +34,14 @@ dkms: ## Instead of install: DKMS builds and installs them for every kernel (roo
 dkms-remove: ## Take them out of DKMS again (root)
 	@scripts/install.sh dkms-remove "$(KVER)" $(MODULES)
 
+bpf: ## Build bpf/build/longfat-bpf, which loads ltcp and ghstcp without a module (clang, libbpf-dev)
+	@$(MAKE) --no-print-directory -C bpf
+
 deb: ## Build the Debian packages longfat-dkms and longfat-tools; into OUT
 	@scripts/deb.sh "$(OUT)"
 
 clean: ## Remove what was built in the tree; out/ stays
-	@rm -rf *.o .*.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers
+	@rm -rf *.o .*.o *.ko *.mod *.mod.c .*.cmd .tmp_versions modules.order Module.symvers bpf/build
 
 ##@ In the lab (any kernel, no headers)
 
@@ -80,4 +83,4 @@ help: ## This list
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all modules install uninstall dkms dkms-remove deb clean deps demo check results report bench stress hooks clean-cache help
+.PHONY: all modules install uninstall dkms dkms-remove bpf deb clean deps demo check results report bench stress hooks clean-cache help

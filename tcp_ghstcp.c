@@ -81,6 +81,7 @@
 #include <net/tcp.h>
 
 #include <longfat/avoidance.h>
+#include <longfat/bounds.h>
 #include <longfat/compat.h>
 #include <longfat/growth.h>
 #include <longfat/hstcp.h>
@@ -244,7 +245,7 @@ static struct ghstcp_stats ghstcp_stats(const struct ghstcp_window *w)
 	sxx = w->n * w->sum_xx - (s64)w->sum_x * w->sum_x;
 	sdd = w->n * w->sum_dd - (u64)w->sum_d * w->sum_d;
 	sxd = (s64)w->n * w->sum_xd - (s64)w->sum_x * w->sum_d;
-	out.rtt_us = w->first_rtt + w->sum_x / (s32)w->n;
+	out.rtt_us = w->first_rtt + lf_divide(w->sum_x, (s32)w->n);
 	out.r2 = ghstcp_r2(sxx, sdd, abs(sxd));
 	out.falling = sxd < 0;
 	/* Sxx (1 - r^2) / (n (n - 2)): two parameters of a line are known. */
@@ -466,12 +467,12 @@ static void ghstcp_cong_avoid(struct sock *sk, u32 ack, u32 acked)
 	if (!acked)
 		return;
 	w = tcp_snd_cwnd(tp);
-	do {
+	lf_do(64) {
 		if (unlikely(w < ca->growth.floor || w >= ca->growth.stop))
 			ghstcp_enter(ca, w);
 		acked = lf_grow(&w, &ca->credit, acked, ca->growth.a,
 				ca->growth.stop);
-	} while (acked);
+	} lf_again(acked);
 	lf_set_cwnd(tp, w);
 }
 

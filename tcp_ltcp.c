@@ -68,6 +68,7 @@
 #include <net/tcp.h>
 
 #include <longfat/avoidance.h>
+#include <longfat/bounds.h>
 #include <longfat/compat.h>
 #include <longfat/growth.h>
 #include <longfat/params.h>
@@ -134,7 +135,7 @@ struct ltcp {
 /* --- arithmetic: pure functions of their arguments --------------------- */
 
 /* W_K, eq. 11.  k <= 2401, wt < 2^16: the product stays below 2^50. */
-static u64 ltcp_layer_start(u32 k, u32 wt)
+LF_PURE u64 ltcp_layer_start(u32 k, u32 wt)
 {
 	if (k < 2)
 		return 0;
@@ -142,11 +143,11 @@ static u64 ltcp_layer_start(u32 k, u32 wt)
 }
 
 /* The layer K that holds at window @w: W_K <= w < W_{K+1}. */
-static u32 ltcp_layer_of(u32 w, u32 wt)
+LF_PURE u32 ltcp_layer_of(u32 w, u32 wt)
 {
-	u32 lo = 1, hi = ltcp_layer_max;
+	u32 lo = lf_unknown(1), hi = lf_unknown(ltcp_layer_max);
 
-	while (lo < hi) {
+	lf_while(12, lo < hi) {
 		u32 mid = (lo + hi + 1) / 2;
 
 		if (ltcp_layer_start(mid, wt) <= w)
@@ -158,7 +159,7 @@ static u32 ltcp_layer_of(u32 w, u32 wt)
 }
 
 /* Integer cube root: the largest r with r^3 <= x.  r < 2^21, so r^3 < 2^63. */
-static u32 ltcp_cbrt(u64 x)
+LF_PURE u32 ltcp_cbrt(u64 x)
 {
 	u64 r = 0;
 	int bit;
@@ -178,7 +179,7 @@ static u32 ltcp_cbrt(u64 x)
  * held below 2^31, so the ratio stays below 2^61.  rtt_ref_us >= 1000 keeps the
  * largest result, alpha = 1, below 2^32.
  */
-static u32 ltcp_k_r(u32 rtt_us, u32 ref_us, enum ltcp_alpha alpha)
+LF_PURE u32 ltcp_k_r(u32 rtt_us, u32 ref_us, enum ltcp_alpha alpha)
 {
 	u32 k_r = LF_RATE_ONE;
 	u64 ratio;
@@ -206,7 +207,7 @@ static u32 ltcp_k_r(u32 rtt_us, u32 ref_us, enum ltcp_alpha alpha)
  * The window after a loss event at window @w.  Rounded up, so that the one-layer
  * rule holds to the packet; at least 2, and below @w wherever that is possible.
  */
-static u32 ltcp_decrease(u32 w, u32 wt, u32 beta, bool one_layer)
+LF_PURE u32 ltcp_decrease(u32 w, u32 wt, u32 beta, bool one_layer)
 {
 	u32 cut;
 
@@ -262,10 +263,10 @@ static u32 ltcp_grow(const struct sock *sk, u32 w, u32 acked)
 {
 	struct ltcp *ca = inet_csk_ca(sk);
 
-	do {
+	lf_do(64) {
 		ltcp_follow(sk, w, LTCP_LAYER);
 		acked = lf_grow(&w, &ca->credit, acked, ca->rate, ca->stop);
-	} while (acked);
+	} lf_again(acked);
 	return w;
 }
 

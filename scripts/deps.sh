@@ -13,7 +13,7 @@ vm | check | stress) packages="$packages file mmdebstrap qemu-system-x86" ;;
 esac
 case ${1:-} in
 check | stress)
-	packages="$packages chromium clang fonts-dejavu-core git libclang-rt-dev mandoc linux-perf
+	packages="$packages chromium clang fonts-dejavu-core git libbpf-dev libclang-rt-dev mandoc linux-perf
 		shellcheck sparse"
 	;;
 esac

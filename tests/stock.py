@@ -3,11 +3,11 @@
 """The stock-kernel acceptance: our modules, built against the headers of Debian's own
 kernels and installed as modules are, in a virtual machine that runs that kernel.
 
-    scripts/longfat python tests/stock.py [suite|use|suite:CASE...]
+    scripts/longfat python tests/stock.py [suite|use|bpf|bpf-sid|suite:CASE...]
 
 What is tested is in stock/guest.sh and stock/sockets.py, and in stock/use.sh, which has the
-next boot of docs/install.md, the output of docs/observe.md and the examples of docs/use.md; this
-builds, boots and passes on what they say.  KTAP, one subtest
+next boot of docs/install.md, the output of docs/observe.md and the examples of docs/use.md;
+stock/bpf.sh has longfat-bpf; this builds, boots and passes on what they say.  KTAP, one subtest
 for each boot.  Exit status 0: all passed; 1:
 something failed; 4: this machine runs no virtual machine, and says why.
 """
@@ -52,6 +52,24 @@ sh -eu ./build.sh
 )
 
 
+# longfat-bpf, and what tests/stock/bpf.sh asks for besides.
+BPF = """
+set -e
+tests=/mnt/longfat/tests
+record="-DLF_RECORD='\\"../tests/bpf/record.bpf.h\\"' -I.."
+make -C /mnt/longfat/bpf B=/bpf
+make -C /mnt/longfat/bpf B=/recording RECORD="$record"
+cp /recording/longfat-bpf /bpf/recording
+gcc -Wall -Werror -o /bpf/drain $tests/bpf/drain.c -lbpf
+gcc -Wall -Werror -shared -fPIC -o /bpf/kill.so $tests/bpf/kill.c
+for name in ghstcp ltcp; do
+    gcc -O1 -I$tests/shim -I/mnt/longfat/bpf/arith -I/mnt/longfat/include \
+        -DLF_HAVE_SND_CWND -DLF_HAVE_TX_START -DKBUILD_MODNAME='"replay"' \
+        -DSOURCE="\\"../../tcp_$name.c\\"" -o /bpf/replay-$name $tests/bpf/replay.c
+done
+"""
+
+
 def acceptance(cases: str) -> str:
     """The command that runs `cases` for every module, all of them if empty."""
     names: dict[str, list[str]] = {module: [] for module in modules.sources()}
@@ -68,6 +86,8 @@ NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"
 BOOTS = {
     "bookworm": ("bookworm", SETUP, acceptance("")),
     "sid": ("sid", SETUP, acceptance(NEWEST)),
+    "bpf": ("bookworm", SETUP + BPF, "sh /mnt/longfat/tests/stock/bpf.sh"),
+    "bpf-sid": ("sid", BPF, "CASES='loads same' sh /mnt/longfat/tests/stock/bpf.sh"),
     "use": ("bookworm", EXAMPLES, "sh /mnt/longfat/tests/stock/use.sh /examples"),
 }
 
@@ -76,6 +96,7 @@ def run(name: str, setup: str, command: str) -> bool:
     """Run `command` under suite `name`'s kernel after `setup`; whether it succeeded."""
     with scratch.directory("stock") as tree:
         parts = ["tests/stock/*.*", "tests/examples.py", "docs/use.md", "scripts/bpftrace/*"]
+        parts += ["bpf/**/*.*", "bpf/Makefile", "tests/bpf/*.*", "tests/shim/*/*.h"]
         parts += ["scripts/install.sh", "scripts/man.sh", "dkms.conf", "man/*"]
         wanted = [path for part in parts for path in sorted(modules.ROOT.glob(part))]
         modules.copy([*modules.files(), *wanted], tree)

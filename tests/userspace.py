@@ -30,6 +30,9 @@ from longfat.core.errors import LabError
 
 HERE = Path(__file__).resolve().parent
 SANITIZERS = "address,undefined"
+# The suites that are run once more with what BPF has in the place of the kernel's arithmetic,
+# and of include/longfat/bounds.h, as "SUITE-bpf".
+BPF = ("ghstcp", "growth", "hstcp", "ltcp")
 # Wall seconds for a suite, also on a machine that is busy; they take a few.
 SLOWEST = 900
 
@@ -38,14 +41,15 @@ def compile_program(tree: Path, source: str, out: Path, *options: str, sanitizer
     """Compile `source`, a path in `tree`, which has the modules and include/.  What the
     compiler says; it is an error if there is no `out` then."""
     line = [
-        *("clang", "-gline-tables-only", "-O1", "-Wall", "-Wno-unused-function", "-Werror"),
+        *("clang", *options),
+        *("-gline-tables-only", "-O1", "-Wall", "-Wno-unused-function", "-Werror"),
         *(f"-fsanitize={sanitizers}", "-fno-sanitize-recover=all"),
-        *(f"-I{HERE / 'shim'}", f"-I{tree / 'include'}"),
+        *(f"-I{HERE / 'shim'}", f"-I{tree / 'bpf/arith'}", f"-I{tree / 'include'}"),
         # The shim is the newest kernel (include/longfat/probe.mk).
         *("-DLF_HAVE_SND_CWND", "-DLF_HAVE_TX_START", "-DLF_HAVE_QUEUE_CWR"),
         *("-DLF_HAVE_CONG_CONTROL_ACK", "-DLF_HAVE_MIN_TSO_SEGS", "-DLF_HAVE_TSO_RTT_LOG"),
         "-DLF_HAVE_ACCECN",
-        *(*options, str(tree / source), "-lm", "-o", str(out)),
+        *(str(tree / source), "-lm", "-o", str(out)),
     ]
     return subprocess.run(line, capture_output=True, text=True).stderr
 
@@ -79,12 +83,18 @@ def missing(sanitizers: str = SANITIZERS) -> str | None:
 
 
 def suites() -> list[str]:
-    """What the suites of tests/kunit are called."""
-    return sorted(path.stem.removesuffix("_kunit") for path in HERE.glob("kunit/*_kunit.c"))
+    """What the suites of tests/kunit are called, and those of BPF."""
+    found = sorted(path.stem.removesuffix("_kunit") for path in HERE.glob("kunit/*_kunit.c"))
+    return [*found, *(f"{name}-bpf" for name in BPF)]
 
 
 def run_suite(tree: Path, suite: str, *cases: str) -> tuple[int, str]:
     """Run these cases (all, if none) of a suite of `tree`; its status, and what it says."""
+    suite, _, bpf = suite.partition("-")
+    instead: list[str] = []
+    if bpf:
+        bounds = tree / "bpf/shim/longfat/bounds.h"
+        instead = [f"-I{tree / 'bpf/arith'}", "-include", str(bounds)]
     with scratch.directory("userspace") as directory:
         program = directory / suite
         said = compile_program(
@@ -92,6 +102,7 @@ def run_suite(tree: Path, suite: str, *cases: str) -> tuple[int, str]:
             f"tests/kunit/{suite}_kunit.c",
             program,
             f'-DKBUILD_MODNAME="{suite}_kunit"',
+            *instead,
             sanitizers=SANITIZERS,
         )
         if not program.exists():

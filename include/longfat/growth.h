@@ -23,6 +23,8 @@
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include <longfat/bounds.h>
+
 /*
  * Rates are packets per round trip in fixed point, 10 bits of fraction: steps
  * of 0.1 % at the lowest useful rate, 1, and up to four million.
@@ -65,7 +67,8 @@ static inline u32 lf_grow(u32 *window, u64 *credit, u32 acked, u32 rate,
 	need = (u64)*window << LF_RATE_SHIFT;
 	/* A window cut since the last call must not turn credit into a burst. */
 	*credit = min(*credit, need - 1) + (u64)acked * rate;
-	while (*credit >= need) {
+	lf_leap(window, credit, need, stop);
+	lf_while(2, *credit >= need) {
 		*credit -= need;
 		need += LF_RATE_ONE;
 		if (++*window >= stop) {

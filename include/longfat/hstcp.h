@@ -28,9 +28,11 @@
 #define LONGFAT_HSTCP_H
 
 #include <linux/bitops.h>
+#include <linux/kernel.h>
 #include <linux/minmax.h>
 #include <linux/types.h>
 
+#include <longfat/bounds.h>
 #include <longfat/growth.h>
 #include <longfat/hstcp_table.h>
 
@@ -51,8 +53,9 @@ static inline u32 lf_hstcp_find(u32 w, u32 *part, u32 *bits)
 
 	*bits = octave - LF_HSTCP_NODES;
 	*part = w & ((1U << *bits) - 1);
-	return ((octave - LF_HSTCP_OCTAVE) << LF_HSTCP_NODES) +
-	       (w >> *bits) - (1U << LF_HSTCP_NODES);
+	return lf_index(((octave - LF_HSTCP_OCTAVE) << LF_HSTCP_NODES) +
+			(w >> *bits) - (1U << LF_HSTCP_NODES),
+			ARRAY_SIZE(lf_hstcp_table) - 1);
 }
 
 /**

@@ -54,14 +54,17 @@ _USE = (
     "systemd",
 )
 
+# What builds bpf/, besides clang.
+_BPF = ("libbpf-dev",)
+
 # Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.  A name
 # may end in an architecture: "-i386" for the 32-bit build (the last Debian with its kernel).
 SUITES = {
     "bullseye": _BUILD,
-    "bookworm": _BUILD + _GUEST + _PACKAGES + _USE,
+    "bookworm": _BUILD + _GUEST + _PACKAGES + _USE + _BPF,
     "bookworm-i386": ("gcc", "make", "kmod", "linux-headers-686"),
     "trixie": (*_BUILD, "perl"),  # what W=1 checks kernel-doc comments with
-    "sid": (*_BUILD, *_GUEST, "dkms"),
+    "sid": (*_BUILD, *_GUEST, *_BPF, "dkms"),
 }
 
 Bind = tuple[Path, str]  # a directory of the host, and where it is seen inside

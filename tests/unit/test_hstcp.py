@@ -26,7 +26,7 @@ def measured(out: Path, include: Path = modules.ROOT / "include") -> dict[str, f
     """What hstcp_error.c says of the headers below `include`, by name."""
     tools.need("cc")
     command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-o", str(out)]
-    command += [f"-I{UNIT.parent / 'shim'}", f"-I{include}"]
+    command += [f"-I{UNIT.parent / 'shim'}", f"-I{modules.ROOT / 'bpf/arith'}", f"-I{include}"]
     source = [str(UNIT / "hstcp_error.c"), "-lm"]
     # The headers must have no warning, a compiler may have no sanitizer.
     plain = subprocess.run([*command, *source], capture_output=True, text=True)
@@ -78,7 +78,7 @@ def test_the_error_would_be_seen(tmp_path: Path) -> None:
         assert bad_row != row
         include = tmp_path / name
         (include / "longfat").mkdir(parents=True)
-        for file in ("hstcp.h", "growth.h"):
+        for file in ("hstcp.h", "growth.h", "bounds.h"):
             (include / "longfat" / file).symlink_to(HEADER.parent / file)
         (include / "longfat" / HEADER.name).write_text(text.replace(row, bad_row))
         assert measured(tmp_path / f"{name}-error", include)[name] > limit

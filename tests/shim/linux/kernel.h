@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <linux/bitops.h>
+#include <linux/int_sqrt.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/string.h>
@@ -47,22 +48,6 @@
 static inline unsigned int jiffies_to_msecs(unsigned long j)
 {
 	return j * (MSEC_PER_SEC / HZ);
-}
-
-static inline u32 int_sqrt64(u64 x)
-{
-	u64 r = 0;
-	int bit;
-
-	for (bit = 31; bit >= 0; bit--)
-		if ((r | BIT_ULL(bit)) * (r | BIT_ULL(bit)) <= x)
-			r |= BIT_ULL(bit);
-	return r;
-}
-
-static inline unsigned long int_sqrt(unsigned long x)
-{
-	return int_sqrt64(x);
 }
 
 static inline int scnprintf(char *buf, size_t size, const char *fmt, ...)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-#ifndef LONGFAT_SHIM_MINMAX_H
-#define LONGFAT_SHIM_MINMAX_H
+#ifndef LONGFAT_ARITH_MINMAX_H
+#define LONGFAT_ARITH_MINMAX_H
 
 #include <linux/types.h>
 
@@ -19,4 +19,4 @@
 #define min3(a, b, c)	min(min(a, b), c)
 #define max3(a, b, c)	max(max(a, b), c)
 
-#endif /* LONGFAT_SHIM_MINMAX_H */
+#endif /* LONGFAT_ARITH_MINMAX_H */
