@@ -310,6 +310,28 @@ def compare(
 
 
 @app.command()
+def show(
+    files: Scenarios,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory for pictures, as SVG.")
+    ] = None,
+) -> None:
+    """Draw the network of scenarios before they are run: links, and what crosses them.
+
+    Example: scripts/longfat show tests/scenarios/demo.toml -o out
+    """
+    from longfat.show import network
+
+    for one in _load(files):
+        if out:
+            path = out / f"{one.name}.svg"
+            result.write_whole(network.svg(one), path)
+            console.print(str(path), soft_wrap=True, highlight=False)
+        else:
+            print(network.text(one))
+
+
+@app.command()
 def table(
     files: Results,
     flows: Annotated[bool, typer.Option(help="Also each run's flows.")] = False,

@@ -345,6 +345,25 @@ def test_plot_of_events(longfat: Longfat, results: list[Path], tmp_path: Path) -
     assert answer.out.split()[-1] == str(tmp_path / "out/events.svg")
 
 
+def test_show(longfat: Longfat, toml: Toml, tmp_path: Path) -> None:
+    """The network of each scenario of a file, with nothing built."""
+    path = tmp_path / "x.toml"
+    path.write_text(toml(rest='[vary]\n"flow.0.cc" = ["reno", "cubic"]'))
+    answer = longfat("show", path)
+    assert answer.status == 0
+    assert [line for line in answer.out.splitlines() if line.startswith("x-")] == [
+        "x-reno: a title, 10 s",
+        "x-cubic: a title, 10 s",
+    ]
+    answer = longfat("show", path, "-o", tmp_path / "out")
+    files = [tmp_path / f"out/x-{cc}.svg" for cc in ("reno", "cubic")]
+    assert answer.out.split() == [str(file) for file in files]
+    assert all(file.read_text().startswith("<svg ") for file in files)
+    path.write_text("x = 1")
+    answer = longfat("show", path)
+    assert answer.status == 1 and f"{path}: x: unknown key" in answer.err
+
+
 def test_summarise(longfat: Longfat, results: list[Path], tmp_path: Path) -> None:
     assert longfat("summarise", *results, "-o", tmp_path / "out").status == 0
     small = result.read(tmp_path / "out/foo.json")
