@@ -26,7 +26,7 @@ def carries(scenario: Scenario) -> bool:
     """Whether the module can be the network of this scenario."""
     link = scenario.link
     special = (
-        *(link.impaired, link.changing, link.ack_thin > 1, link.reverse_rate),
+        *(link.impaired, link.changing, link.ack_thin > 1, link.other_way),
         *(scenario.links, scenario.reverse, scenario.host.gro),
     )
     return link.aqm == "fifo" and not any(special)

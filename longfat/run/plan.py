@@ -81,6 +81,14 @@ def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
     ]
 
 
+def _bursts(loss: float, length: float) -> str:
+    """Gilbert's model for netem: all packets of a bad state are lost, which is left with the
+    probability 1/length, and is entered so often that `loss` of all packets are in it."""
+    leave = 1 / length
+    enter = leave * loss / (1 - loss)
+    return f"loss gemodel {enter * 100:.9f}% {leave * 100:.9f}%"
+
+
 def _impairments(link: Link) -> list[list[str]]:
     """What netem does on each impaired hop, if any: two of them if packets are held in order and
     reordered too, as a netem that reorders lets packets pass by all that it holds."""
@@ -89,8 +97,12 @@ def _impairments(link: Link) -> list[list[str]]:
         # netem's delay draws one for each packet, so they overtake.  A slot holds all that come
         # before it, in order: the first that finds none waits for 0 to 2 x jitter.
         hops[0].append(f"slot 0us {2e6 * link.jitter:.3f}us")
+    if link.aggregate:
+        hops[0].append(f"slot {1e6 * link.aggregate:.3f}us {1e6 * link.aggregate:.3f}us")
+    if link.loss_burst:
+        hops[0].append(_bursts(link.loss, link.loss_burst))
     for name, value in (("loss", link.loss), ("duplicate", link.duplicate)):
-        if value:
+        if value and not (name == "loss" and link.loss_burst):
             hops[0].append(f"{name} {value * 100:.9f}%")
     if link.reorder:
         # To netem those are "reordered" that pass at once.  Here that is the rule, and the
@@ -132,6 +144,18 @@ def _device(name: str, n: int) -> str:
     return f"{name}{n + 1}" if n else name
 
 
+def _back(scenario: Scenario, link: Link, seed: int | None) -> str:
+    """The tc command for the way back on device $dev of namespace $ns."""
+    limit, words = 1000000, ""
+    if link.reverse_rate:
+        limit = scenario.packets(link, reverse=True)
+        words = f" rate {link.reverse_rate}bit -{disciplines.ETHERNET}"
+    if link.reverse_loss:
+        words += f" loss {link.reverse_loss * 100:.9f}%"
+        words += "" if seed is None else f" seed {seed}"
+    return f"tc -n $ns qdisc add dev $dev root netem limit {limit}{words}"
+
+
 @dataclass
 class _Node:
     """A router on the way: what its device towards the receiver is called and has."""
@@ -155,9 +179,8 @@ def _way(scenario: Scenario, prefix: str, seed: int | None) -> tuple[list[_Node]
             commands = [f"tc -n $ns qdisc add dev $dev {x}" for x in hop]
             space = f"{prefix}-{letter}{n + 1 if n else ''}"
             nodes.append(_Node(space, _device("east", n), commands))
-        if link.reverse_rate:
-            at = _place(scenario, link.reverse_rate, scenario.packets(link, reverse=True))
-            nodes[-1].reverse = disciplines.commands("fifo", {}, at, ecn=False)
+        if link.other_way:
+            nodes[-1].reverse = [_back(scenario, link, seed)]
             # In a host netem would take packets from the sockets that count them.
             if n + 1 == len(scenario.path):
                 nodes.append(_Node(f"{prefix}-x", "last", []))

@@ -101,7 +101,10 @@ class Link(_Strict):
     duplicate: Probability = 0.0
     reorder: Probability = 0.0
     jitter: Seconds = 0.0
+    loss_burst: float | None = Field(default=None, ge=1, le=10000)
+    aggregate: Seconds = 0.0
     ack_thin: int = 1
+    reverse_loss: Probability = 0.0
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer = (1000.0, "p")
     at: list[At] = []
@@ -115,6 +118,18 @@ class Link(_Strict):
             raise ValueError("buffer must be above zero")
         if not 0 <= self.jitter <= 1:  # netem's arithmetic ends at 2.1 s
             raise ValueError("jitter is 0s to 1s")
+        if not 0 <= self.aggregate <= 1:
+            raise ValueError("aggregate is 0s to 1s")
+        if self.aggregate and self.jitter:
+            raise ValueError("aggregate and jitter both say when packets leave: give one")
+        if self.loss_burst:
+            if not self.loss:
+                raise ValueError("loss_burst needs loss, the mean of all packets")
+            if self.loss > self.loss_burst / (1 + self.loss_burst):
+                raise ValueError(
+                    f"bursts of {self.loss_burst:g} packets cannot be {self.loss * 100:g} % of "
+                    f"all: a packet at least is between two; raise loss_burst"
+                )
         if self.ack_thin not in ACK_THIN:
             raise ValueError(f"ack_thin is one of {', '.join(map(str, ACK_THIN))}")
         return self
@@ -145,8 +160,13 @@ class Link(_Strict):
         return self._trace.says | self._at_says
 
     @property
+    def other_way(self) -> bool:
+        """Whether the way back has anything of its own, besides RTTs."""
+        return bool(self.reverse_rate or self.reverse_loss)
+
+    @property
     def impaired(self) -> bool:
-        return any((self.loss, self.duplicate, self.reorder, self.jitter))
+        return any((self.loss, self.duplicate, self.reorder, self.jitter, self.aggregate))
 
 
 class _Traffic(_Strict):

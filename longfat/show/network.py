@@ -39,9 +39,14 @@ def facts(scenario: Scenario, link: Link) -> list[str]:
         lines.append(f"MTU {link.mtu} bytes")
     for name in ("loss", "duplicate", "reorder"):
         if value := getattr(link, name):
-            lines.append(f"{name} {value * 100:g} %")
+            burst = (
+                f" in bursts of {link.loss_burst:g}" if name == "loss" and link.loss_burst else ""
+            )
+            lines.append(f"{name} {value * 100:g} %{burst}")
     if link.jitter:
         lines.append(f"jitter {_time(link.jitter)}")
+    if link.aggregate:
+        lines.append(f"aggregates for {_time(link.aggregate)}")
     if link.ack_thin > 1:
         lines.append(f"one ACK of {link.ack_thin}")
     if link.changing:
@@ -50,6 +55,8 @@ def facts(scenario: Scenario, link: Link) -> list[str]:
     if link.reverse_rate:
         back = scenario.packets(link, reverse=True)
         lines.append(f"back {units.show_rate(link.reverse_rate)}, {back} packets")
+    if link.reverse_loss:
+        lines.append(f"back loss {link.reverse_loss * 100:g} %")
     return lines
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -399,3 +401,42 @@ def test_a_flow_in_reverse(experiment: Experiment) -> None:
     assert 40 <= back["rtt_ms"]["p50"] <= 40 + 30 * 1.2 + 36 + 1
     assert one["summary"]["goodput_bps"] == ahead["goodput_bps"]
     assert one["summary"]["utilisation"] > 0.8
+
+
+# --- impairments
+
+
+def test_losses_in_bursts(uml: Uml, tmp_path: Path) -> None:
+    """As many as asked for, in bursts of the mean length asked for."""
+    text = CHANGING.replace('sample = "7ms"', 'sample = "7ms"\nqueue_sample = "1ms"')
+    link = 'loss = "10%"\nloss_burst = 8'
+    rows = seen(uml, tmp_path, text, link=link, duration="40s", offered="6")["l"]
+    # A packet is 2 ms, so each sample has one at most: what became of it.
+    dropped = [after[3] - before[3] for before, after in pairwise(rows)]
+    sent = [after[4] - before[4] for before, after in pairwise(rows)]
+    fates = "".join("x" * lost + "." * passed for lost, passed in zip(dropped, sent, strict=True))
+    bursts = re.findall("x+", fates)
+    assert fates.count("x") / len(fates) == pytest.approx(0.1, rel=0.2)
+    assert fates.count("x") / len(bursts) == pytest.approx(8, rel=0.2)
+
+
+def test_aggregates_leave_together(uml: Uml, tmp_path: Path) -> None:
+    """All that comes in 20 ms arrives at once, with nothing lost or late."""
+    text = CHANGING.replace('"7ms"', '"1ms"')
+    found = packets(
+        seen(uml, tmp_path, text, link='aggregate = "20ms"', duration="5s", offered="6")
+    )
+    later = [(t, n) for t, n in found if t > 1]
+    steps = [after - before for (_, before), (_, after) in pairwise(later)]
+    releases = [n for n in steps if n]
+    gap = 1514 * 8 / 6e6
+    assert 4 / (0.02 + gap) - 2 <= len(releases) <= 4 / 0.02
+    assert sum(releases) == pytest.approx(4 / gap, abs=15)
+
+
+def test_loss_on_the_way_back(experiment: Experiment) -> None:
+    """One in ten of what goes that way; ACKs are cumulative, so the link stays full."""
+    udp = ONE_UDP.format("reverse = true").replace('"30mbit"', '"5mbit"')
+    (one,) = experiment(link='reverse_loss = "10%"', cc="cubic", more=udp)
+    assert one["udp"][0]["goodput_bps"] == pytest.approx(0.9 * 5e6 * 1472 / 1514, rel=0.02)
+    assert one["summary"]["utilisation"] > 0.9

@@ -22,12 +22,15 @@ aqm = "codel"
 aqm_options = { target = "10ms" }
 ecn = true
 loss = "0.1%"
+loss_burst = 5
 jitter = "2ms"
 ack_thin = 4
 [[link]]
 rate = "20mbit"
 buffer = "50p"
 reverse_rate = "5mbit"
+reverse_loss = "2%"
+aggregate = "4ms"
 [[link.at]]
 time = "10s"
 delay = "5ms"
@@ -57,9 +60,10 @@ two: a < b, 90 s
                                                             40 Mbit/s                     20 Mbit/s
                                                             buffer 100 packets, 30 ms     buffer 50 packets, 30 ms
                                                             codel, target 10ms, ECN       fifo
-                                                            loss 0.1 %                    changes 4 times: delay
-                                                            jitter 2 ms                   back 5 Mbit/s, 1000 packets
-                                                            one ACK of 4
+                                                            loss 0.1 % in bursts of 5     aggregates for 4 ms
+                                                            jitter 2 ms                   changes 4 times: delay
+                                                            one ACK of 4                  back 5 Mbit/s, 1000 packets
+                                                                                          back loss 2 %
 
 s0 3 x cubic of 2 connections, RTT 40 ms, access 9 Mbit/s   -------------------------------------------------------->
 s1 udp 1 Mbit/s, RTT 2 ms, from 2 s                         -------------------------->
@@ -94,7 +98,7 @@ def test_as_svg(two: scenario.Scenario) -> None:
     """The same words, and an arrow over the columns that an entry crosses."""
     root = ElementTree.fromstring(network.svg(two))
     name = "{http://www.w3.org/2000/svg}"
-    said = [found.text for found in root.iter(f"{name}text")]
+    said = [found.text or "" for found in root.iter(f"{name}text")]
     words = [x for line in PICTURE.splitlines() for x in line.split("  ") if x.strip("-<> ")]
     assert sorted(said) == sorted(x.strip() for x in words)
     boxes = [

@@ -31,7 +31,7 @@ def refusal(path: Path, text: str | bytes) -> str:
 # (part of the file to set, the line), the key that the message names, words in it.
 REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
-    "unknown key of the link": ("link", "colour = 1", "link.colour", "here: ack_thin, aqm, "),
+    "unknown key of the link": ("link", "colour = 1", "link.colour", "here: ack_thin, aggregate, "),
     "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
     "unknown key of the host": (
         "rest",
@@ -136,6 +136,21 @@ REFUSED = {
         'rtt = "1ms"\n[case.a]\n"link.colour" = 1',
         "link.colour",
         "unknown key; valid here: ack_thin,",
+    ),
+    "bursts of no losses": ("link", "loss_burst = 5", "link", "loss_burst needs loss"),
+    "bursts too short": (
+        "link",
+        'loss = "80%"\nloss_burst = 2',
+        "link",
+        "bursts of 2 packets cannot be 80 % of all: a packet at least is between two",
+    ),
+    "burst below one": ("link", "loss = 0.1\nloss_burst = 0.5", "link.loss_burst", "equal to 1"),
+    "long aggregates": ("link", 'aggregate = "2s"', "link", "aggregate is 0s to 1s"),
+    "two that hold packets": (
+        "link",
+        'aggregate = "2ms"\njitter = "1ms"',
+        "link",
+        "aggregate and jitter both say when packets leave",
     ),
     "no power of two": ("link", "ack_thin = 3", "link", "ack_thin is one of 1, 2, 4, 8, 16, 32"),
     "no acknowledgments": ("link", "ack_thin = 0", "link", "ack_thin is one of 1, 2, 4"),
@@ -372,7 +387,7 @@ rtt = "40ms"
 @pytest.mark.parametrize(
     ("parts", "says"),
     [
-        ({"link": "colour = 1"}, "link[1].colour: unknown key; valid here: ack_thin, aqm,"),
+        ({"link": "colour = 1"}, "link[1].colour: unknown key; valid here: ack_thin, aggregate,"),
         ({"link": "mtu = 1400"}, "scenario: link.mtu: all links have the same"),
         ({"flow": "leave = 3"}, "scenario: flow[0]: enters before link 1 and leaves behind link 3"),
         ({"flow": "enter = 2\nleave = 1"}, "valid: 1 to 2, and enter not after leave"),
@@ -425,7 +440,11 @@ def test_the_page_has_every_key() -> None:
 
 
 # What else a key wants.
-NEEDED = {"link.ecn": {"aqm": "red"}, "link.aqm_options": {"aqm": "codel"}}
+NEEDED = {
+    "link.ecn": {"aqm": "red"},
+    "link.aqm_options": {"aqm": "codel"},
+    "link.loss_burst": {"loss": 0.01},
+}
 
 
 @pytest.mark.parametrize(("keys", "example"), ROWS, ids=[row[0] for row, _ in ROWS])
