@@ -189,6 +189,7 @@ struct ghstcp {
 	u8	mode : 1;	/* enum ghstcp_mode */
 	u8	prior_mode : 1;
 	u8	starting : 1;	/* the first slow start is not over: @slow */
+	u8	prior_starting : 1;	/* the last decrease ended it */
 	u8	slow_way : 2;	/* enum lf_slow_start_way, while @window has its place */
 };
 
@@ -484,6 +485,7 @@ static u32 ghstcp_ssthresh(struct sock *sk)
 
 	if (unlikely(ca->starting))
 		w = lf_slow_start_loss(sk, &ca->slow, cwnd, w);
+	ca->prior_starting = ca->starting && ca->slow.lost;
 	ca->prior_credit = ca->credit;
 	ca->prior_mode = ca->mode;
 	ca->prior_min_us = ca->min_us;
@@ -506,13 +508,16 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	struct ghstcp *ca = ghstcp_state(sk);
 	u32 w = tcp_reno_undo_cwnd(sk);
 
-	/* So late that samples have taken slow start's place: it begins again. */
-	if (unlikely(!ca->starting && ca->slow_way != LF_CLASSIC &&
-		     tcp_sk(sk)->prior_ssthresh >= TCP_INFINITE_SSTHRESH)) {
+	/*
+	 * So late that samples have taken slow start's place: it begins again.  A target that
+	 * was known is forgotten, but for ssthresh, which the kernel restores.
+	 */
+	if (unlikely(!ca->starting && ca->prior_starting)) {
 		ca->starting = 1;
 		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 		ca->slow.lost = 1;
 	}
+	ca->prior_starting = 0;
 	ca->credit = ca->prior_credit;
 	ca->mode = ca->prior_mode;
 	ca->min_us = min(ca->min_us, ca->prior_min_us);

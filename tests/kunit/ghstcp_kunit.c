@@ -1440,8 +1440,9 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
  */
 static void ghstcp_undo_after_samples(struct kunit *test)
 {
+	/* The last time with a target, of which ssthresh is what is left. */
 	static const char * const ways[] = {
-		"hystart++", "limited", "classic", "train",
+		"hystart++", "limited", "classic", "train", "train",
 	};
 	struct tcp_sock *tp = ghstcp_test_sock(test, 1000);
 	struct ghstcp *ca = ghstcp_of(tp);
@@ -1451,14 +1452,19 @@ static void ghstcp_undo_after_samples(struct kunit *test)
 
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		bool classic = !strcmp(ways[i], "classic");
+		bool aimed = i == ARRAY_SIZE(ways) - 1;
 		struct lf_slow_start fresh;
 
 		lf_test_set(test, "slow_start", ways[i], 0);
 		tcp_snd_cwnd_set(tp, 900);
 		ghstcp_start(&p, tp);
 		lf_slow_start_begin(sk, &fresh, ca->slow.way);
+		if (aimed)
+			lf_train_aim(tp, &ca->slow, 1600);
 		tp->prior_cwnd = 900;
-		tp->prior_ssthresh = TCP_INFINITE_SSTHRESH;
+		tp->prior_ssthresh = tp->snd_ssthresh;
+		KUNIT_ASSERT_EQ(test, tp->prior_ssthresh,
+				aimed ? 1701U : (u32)TCP_INFINITE_SSTHRESH);
 		tp->snd_ssthresh = ghstcp_ssthresh(sk);
 		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
 		ghstcp_windows(&p, 2);
@@ -1468,7 +1474,7 @@ static void ghstcp_undo_after_samples(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, ghstcp_undo_cwnd(sk), 900U);
 		tcp_snd_cwnd_set(tp, 900);
-		tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+		tp->snd_ssthresh = tp->prior_ssthresh;
 		KUNIT_EXPECT_TRUE(test, ca->starting == !classic);
 		fresh.round_end = tp->snd_nxt;
 		if (!classic)
