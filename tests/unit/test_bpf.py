@@ -69,12 +69,18 @@ def test_defaults_are_the_modules(program: Path, name: str) -> None:
             assert shown[key] in valid.split(", ")
 
 
+def beyond(valid: str) -> tuple[str, str]:
+    """The numbers beside a range."""
+    low, high = map(int, valid.split(" to "))
+    return str(low - 1), str(high + 1)
+
+
 BAD = [
     (name, key, value)
     for name in ALGORITHMS
     for key, valid in modules.parameters(name).items()
     for value in (
-        ("", "garbage", "-1", "99999999999", "1 ", str(int(valid.split(" to ")[1]) + 1))
+        ("", "garbage", "-1", "99999999999", "1 ", *beyond(valid))
         if " to " in valid
         else ("", "garbage", "train ")
     )
