@@ -37,7 +37,7 @@ dkms-remove: ## Take them out of DKMS again (root)
 bpf: ## Build bpf/build/longfat-bpf, which loads ltcp and ghstcp without a module (clang, libbpf-dev)
 	@$(MAKE) --no-print-directory -C bpf
 
-deb: ## Build the Debian packages longfat-dkms and longfat-tools; into OUT
+deb: ## Build the Debian packages longfat-dkms, longfat-bpf and longfat-tools; into OUT
 	@scripts/deb.sh "$(OUT)"
 
 clean: ## Remove what was built in the tree; out/ stays

@@ -5,7 +5,7 @@
 # describe the build, go into directory OUT.
 set -eu
 missing=
-for package in debhelper dh-dkms dpkg-dev; do
+for package in clang debhelper dh-dkms dpkg-dev gcc libbpf-dev make; do
 	case $(dpkg-query -W -f '${Status}' "$package" 2>/dev/null) in
 	*" installed") ;;
 	*) missing="$missing $package" ;;
@@ -24,7 +24,7 @@ mkdir "$build/longfat"
 tar -c --exclude=./.git --exclude="./${out##*/}" --exclude='*.o' --exclude='*.ko' \
 	--exclude='*.mod' --exclude='*.mod.c' --exclude='.*.cmd' --exclude=__pycache__ . |
 	tar -x -C "$build/longfat"
-# -d: without it a compiler would be required, and nothing is compiled.
+# -d: without it all of build-essential would be required; what is needed was asked for.
 (cd "$build/longfat" && dpkg-buildpackage -us -uc -b -d) >"$build/log" 2>&1 || {
 	tail -n 40 "$build/log" >&2
 	exit 1

@@ -3,7 +3,7 @@
 #
 # stress.sh MINUTES SEED OUT: in turn, chaos on the kernel with sanitizers and on the one with
 # two processors, each for MINUTES; the fuzzer, a tenth of that for each module; known bugs that
-# only a kernel shows; the lab's long tests.  A step that fails does not stop the others.  The end
+# only a kernel shows; longfat-bpf on stock kernels; the lab's long tests.  A step that fails does not stop the others.  The end
 # says what became of each, and the exit status is 1 if one failed.  docs/stress.md.
 set -u
 cd "$(dirname "$0")/.." || exit 1

@@ -37,8 +37,10 @@ from longfat.core.errors import LabError
 TABLE = modules.ROOT / "tests/mutations.toml"
 KUNIT = modules.ROOT / "tests/kunit"
 # What a copy of the tree needs to be built and run.
-PARTS = ("tcp_*.c", "include/**/*.*", "bpf/**/*.[chS]", "bpf/Makefile")
-PARTS += ("tests/kunit/*", "tests/fuzz/*")
+PARTS = (
+    *("tcp_*.c", "include/**/*.*", "bpf/**/*.[chS]", "bpf/Makefile"),
+    *("tests/kunit/*", "tests/fuzz/*"),
+)
 # The same for tests that are Python: all of it, as far as it says what it tests.
 SHARES = "docs/results/security-share.json"
 TREE = (

@@ -20,6 +20,11 @@ for file in man/man1/longfat.1.gz longfat/longfat/cli.py longfat/longfat/guest/l
 	bash-completion/completions/longfat; do
 	grep -q "/usr/share/$file" "$tmp/tools" || die "longfat-tools has no $file"
 done
+dpkg-deb -c "$tmp"/out/longfat-bpf_*.deb >"$tmp/bpf"
+for file in /usr/sbin/longfat-bpf /lib/systemd/system/longfat-bpf@.service \
+	/usr/share/man/man8/longfat-bpf.8.gz; do
+	grep -q "\.$file\$" "$tmp/bpf" || die "longfat-bpf has no $file"
+done
 # All data that pip would install, and as it is here.
 python3 -B -m longfat.core.data "$tmp/data"
 
@@ -48,8 +53,13 @@ diff -r "$tmp/data" /usr/share/longfat | grep -v '^Only in /usr/share/longfat' >
 PYTHON=false sh -x "$(command -v longfat)" >"$tmp/said" 2>&1 || true
 grep -qx '+ tree=/usr/share/longfat' "$tmp/said" || die "$(cat "$tmp/said")"
 
-dpkg -r longfat-tools longfat-dkms
+# As installed it knows its algorithms; a kernel of the guest's loads them in tests/stock.
+dpkg -i "$tmp"/out/longfat-bpf_*.deb
+longfat-bpf parameters ltcp | grep -q '^beta=150' || die "longfat-bpf does not run"
+systemd-analyze --man=no verify "longfat-bpf@ltcp.service" || die "the service is none"
+
+dpkg -r longfat-bpf longfat-tools longfat-dkms
 absent
 [ -z "$(dkms status "longfat/$version")" ] || die "$(dkms status)"
-dpkg -P longfat-tools longfat-dkms
+dpkg -P longfat-bpf longfat-tools longfat-dkms
 everything | diff "$tmp/before" - || die "removing left that"
