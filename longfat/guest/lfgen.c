@@ -110,6 +110,7 @@ struct flow {
 	uint64_t rng;
 	struct end listener, sender, receiver;
 	bool started, stopped, done, sending, shut;
+	bool idle;			/* nothing waits to be sent */
 	int64_t next;			/* next deadline, ns; INT64_MAX: none */
 	uint64_t received;		/* by closed connections */
 };
@@ -410,11 +411,17 @@ static void on_writable(struct end *end)
 		return;
 	while (end->left) {
 		want = end->left < CHUNK ? end->left : CHUNK;
-		if (f->kind == SHORT) {
-			if (end->left == end->size)
-				memcpy(buffer, &(struct head){ end->began, end->size },
-				       sizeof(struct head));
+		if (f->kind == SHORT && end->left == end->size)
+			memcpy(buffer, &(struct head){ end->began, end->size },
+			       sizeof(struct head));
+		/*
+		 * sendfile() hands TCP 64 kB at a time, and what is first in an
+		 * empty queue leaves as it comes.
+		 */
+		if (f->kind == SHORT || f->idle) {
 			n = send(end->fd, buffer, want, MSG_NOSIGNAL);
+			if (n > 0)
+				f->idle = false;
 		} else {
 			off_t at = 0;
 
@@ -504,7 +511,7 @@ static void act(struct flow *f, int64_t t)
 		return stop_flow(f);
 	switch (f->kind) {
 	case TCP:
-		f->sending = !f->sending;
+		f->sending = f->idle = !f->sending;
 		f->next = f->off ? f->next + (f->sending ? f->on : f->off) :
 			f->stop;
 		if (!f->started) {
