@@ -550,8 +550,11 @@ def iperf3(
     one = scenarios.load(file)[0]
     if cc not in modules.algorithms():
         raise LabError(f"no congestion control {cc!r}; valid: {sorted(modules.algorithms())}")
+    if not one.flow:
+        raise LabError(f"{file}: has no [[flow]], whose path iperf3 would take")
     flow = scenarios.Flow.model_construct(cc=cc, rtt=one.flow[0].rtt, access=one.flow[0].access)
-    update = {"flow": [flow], "udp": [], "short": [], "duration": float(seconds), "sample": 1.0}
+    update = {kind: [] for kind in scenarios.TRAFFIC} | {"flow": [flow]}
+    update |= {"duration": float(seconds), "sample": 1.0}
     one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
     where = Uml()
     _prepare(where)

@@ -24,7 +24,16 @@
  *	begin PATH		a file that is told when T is 0, in ns of CLOCK_MONOTONIC
  *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF ON OFF
  *	udp ID SRC DST ADDR PORT RATE SIZE START STOP ON OFF
- *	short ID SRC DST ADDR PORT CC START STOP PER_SECOND MEAN_BYTES SEED
+ *	objects ID SRC DST ADDR PORT CC START STOP HOW FILE
+ *
+ * Of objects, FILE has one a line.  HOW says what becomes of them:
+ *
+ *	new	TIME SIZE: then a connection of its own begins, for SIZE bytes
+ *	kept	TIME SIZE: then SIZE bytes more are to be sent on the one connection
+ *	asked	THINK REQUEST SIZE: so long after the object before it (the first: after
+ *		the handshake) DST asks with REQUEST bytes, and SRC answers with SIZE
+ *
+ * A new one begins with 16 bytes of lfgen's own, which are part of it, and none is shorter.
  *
  * The virtual second reached is kept in the file $LFGEN_PROGRESS, if set.
  *
@@ -37,7 +46,7 @@
  *	q T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	l T BACKLOG_BYTES BACKLOG_PACKETS DROPS PACKETS BYTES REQUEUES
  *	u T ID RECEIVED_BYTES
- *	d T ID SECONDS BYTES		a short or size-limited flow is complete
+ *	d T ID SECONDS BYTES		an object, or a size-limited flow, is complete
  *	a ID NAME			the congestion control in use, asked back
  *	x MESSAGE			what went wrong (and exit status 1)
  */
@@ -77,9 +86,14 @@
 #define NAME_LEN	32
 #define MAX_FLOWS	4096
 
-enum kind { TCP, UDP, SHORT };
+enum kind { TCP, UDP, NEW, KEPT, ASKED };
 
-/* A short flow begins with these, so that its receiver can time it. */
+struct object {
+	int64_t when;		/* ns; of those asked for: after the one before */
+	uint64_t request, size;	/* bytes */
+};
+
+/* An object of its own connection begins with these, so that its receiver can time it. */
 struct head {
 	int64_t began;		/* ns */
 	uint64_t size;		/* bytes, with this header */
@@ -94,8 +108,9 @@ struct end {
 	int64_t began;		/* ns */
 	uint64_t left;		/* bytes still to send, or ~0 */
 	uint64_t got;		/* bytes received */
+	int answered;		/* objects that were asked for and are being sent */
 	uint64_t size;
-	struct head head;	/* a short flow's first bytes */
+	struct head head;	/* first bytes of an object */
 	size_t head_len;	/* how much of them was received */
 };
 
@@ -106,8 +121,11 @@ struct flow {
 	int port, sndbuf, rcvbuf, size;
 	int64_t start, stop, on, off;	/* ns */
 	uint64_t bytes;			/* size limit, or 0 */
-	double rate, mean;
-	uint64_t rng;
+	double rate;
+	struct object *objects;
+	int nobjects, begun, completed;
+	int64_t asked_at;		/* ns */
+	uint64_t asked, answered;	/* bytes until the end of an object */
 	struct end listener, sender, receiver;
 	bool started, stopped, done, sending, shut;
 	bool idle;			/* nothing waits to be sent */
@@ -129,6 +147,7 @@ static int nqueues;
 static char begin_path[96];
 static int64_t t_end, t_sample, t_qsample;
 static struct timespec origin;
+static bool replan;		/* a flow's next deadline has changed */
 static char buffer[CHUNK];
 
 static void __attribute__((noreturn, format(printf, 1, 2)))
@@ -167,23 +186,6 @@ static void *zalloc(size_t size)
 	if (!p)
 		die("out of memory");
 	return p;
-}
-
-/* xorshift64*: repeatable on every machine, which is all that is asked of it. */
-static double uniform(uint64_t *state)
-{
-	uint64_t x = *state;
-
-	x ^= x >> 12;
-	x ^= x << 25;
-	x ^= x >> 27;
-	*state = x;
-	return ((x * 0x2545f4914f6cdd1dULL) >> 11) * 0x1p-53;
-}
-
-static double exponential(uint64_t *state, double mean)
-{
-	return -mean * log1p(-uniform(state));
 }
 
 static void enter(const char *ns)
@@ -307,7 +309,7 @@ static void start_sender(struct flow *f, struct end *end, uint64_t bytes)
 	end->left = bytes ? bytes : ~0ULL;
 	end->size = bytes;
 	end->began = now_ns();
-	watch(end, EPOLLOUT | EPOLLET);
+	watch(end, EPOLLOUT | EPOLLET | (f->kind == ASKED ? EPOLLIN : 0));
 }
 
 /*
@@ -347,13 +349,39 @@ static void start_listener(struct flow *f)
 		watch(end, EPOLLIN);
 }
 
+/* The next object is asked for so long after @t as it says, if there is one. */
+static void ask_after(struct flow *f, int64_t t)
+{
+	if (f->begun == f->nobjects)
+		die("flow %d: all %d objects were asked for before its end", f->id,
+		    f->nobjects);
+	f->next = t + f->objects[f->begun].when;
+	if (f->next > f->stop)
+		f->next = f->stop;
+	replan = true;
+}
+
+/* Objects of one connection that have arrived whole, in the order in which they began. */
+static void on_objects(struct flow *f)
+{
+	while (f->completed < f->begun && f->receiver.got >= f->answered) {
+		struct object *o = &f->objects[f->completed++];
+
+		complete(f, f->kind == ASKED ? f->asked_at : o->when, o->size);
+		if (f->completed < f->nobjects)
+			f->answered += f->objects[f->completed].size;
+		if (f->kind == ASKED && !f->stopped)
+			ask_after(f, now_ns());
+	}
+}
+
 static void on_accept(struct end *listener)
 {
 	struct flow *f = listener->flow;
 	struct end *end = &f->receiver;
 	int lowat = f->rcvbuf ? f->rcvbuf / 8 : CHUNK;
 
-	if (f->kind == SHORT)
+	if (f->kind == NEW)
 		end = zalloc(sizeof(*end));
 	end->role = RECEIVER;
 	end->flow = f;
@@ -364,6 +392,8 @@ static void on_accept(struct end *listener)
 		set_int(end->fd, SOL_SOCKET, SO_RCVLOWAT,
 			lowat < CHUNK ? lowat : CHUNK, "rcvlowat");
 	watch(end, EPOLLIN);
+	if (f->kind == ASKED)
+		ask_after(f, now_ns());
 }
 
 static void on_readable(struct end *end)
@@ -371,7 +401,7 @@ static void on_readable(struct end *end)
 	struct flow *f = end->flow;
 	ssize_t n;
 
-	while (f->kind == SHORT && end->head_len < sizeof(end->head)) {
+	while (f->kind == NEW && end->head_len < sizeof(end->head)) {
 		n = recv(end->fd, (char *)&end->head + end->head_len,
 			 sizeof(end->head) - end->head_len, 0);
 		if (n <= 0)
@@ -383,12 +413,14 @@ static void on_readable(struct end *end)
 	n = recv(end->fd, NULL, 64 * CHUNK, MSG_TRUNC);
 	if (n > 0)
 		end->got += n;
+	if (n > 0 && (f->kind == KEPT || f->kind == ASKED))
+		on_objects(f);
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
 		return;
 	/* End of the stream, or a reset by a sender that was stopped. */
 	f->received += end->got;
 	drop(end);
-	if (f->kind == SHORT) {
+	if (f->kind == NEW) {
 		if (end->got == end->head.size)
 			complete(f, end->head.began, end->head.size);
 		free(end);
@@ -411,14 +443,14 @@ static void on_writable(struct end *end)
 		return;
 	while (end->left) {
 		want = end->left < CHUNK ? end->left : CHUNK;
-		if (f->kind == SHORT && end->left == end->size)
+		if (f->kind == NEW && end->left == end->size)
 			memcpy(buffer, &(struct head){ end->began, end->size },
 			       sizeof(struct head));
 		/*
 		 * sendfile() hands TCP 64 kB at a time, and what is first in an
 		 * empty queue leaves as it comes.
 		 */
-		if (f->kind == SHORT || f->idle) {
+		if (f->kind != TCP || f->idle) {
 			n = send(end->fd, buffer, want, MSG_NOSIGNAL);
 			if (n > 0)
 				f->idle = false;
@@ -438,14 +470,30 @@ static void on_writable(struct end *end)
 		if ((size_t)n < want)
 			return;
 	}
-	if (f->kind == SHORT) {
+	if (f->kind == NEW) {
 		drop(end);
 		free(end);
-	} else if (!f->shut) {
+	} else if (f->kind == TCP && !f->shut) {
 		/* Once: each call is an event on the socket, another one here. */
 		f->shut = true;
 		shutdown(end->fd, SHUT_WR);
 	}
+}
+
+/* What asks for objects has come to the sender. */
+static void on_request(struct end *end)
+{
+	struct flow *f = end->flow;
+	ssize_t n = recv(end->fd, NULL, CHUNK, MSG_TRUNC);
+
+	if (n > 0)
+		end->got += n;
+	while (f->begun > end->answered && end->got >= f->asked) {
+		end->left += f->objects[end->answered++].size;
+		if (end->answered < f->nobjects)
+			f->asked += f->objects[end->answered].request;
+	}
+	on_writable(end);
 }
 
 static void udp_send(struct flow *f)
@@ -497,7 +545,7 @@ static void stop_flow(struct flow *f)
 	f->stopped = true;
 	f->sending = false;
 	f->next = INT64_MAX;
-	if (f->kind == TCP && f->sender.fd >= 0) {
+	if (f->kind != UDP && f->sender.fd >= 0) {
 		setsockopt(f->sender.fd, SOL_SOCKET, SO_LINGER, &hard,
 			   sizeof(hard));
 		drop(&f->sender);
@@ -507,6 +555,8 @@ static void stop_flow(struct flow *f)
 /* Whatever of @f is due at @t; sets its next deadline. */
 static void act(struct flow *f, int64_t t)
 {
+	struct object *o;
+
 	if (t >= f->stop)
 		return stop_flow(f);
 	switch (f->kind) {
@@ -536,15 +586,39 @@ static void act(struct flow *f, int64_t t)
 		if (f->sending)
 			udp_send(f);
 		break;
-	case SHORT:
-		if (f->started) {
-			double size = exponential(&f->rng, f->mean);
-
-			start_sender(f, zalloc(sizeof(struct end)),
-				     sizeof(struct head) + (uint64_t)size);
+	case NEW:
+		o = &f->objects[f->begun++];
+		start_sender(f, zalloc(sizeof(struct end)), o->size);
+		f->next = f->begun < f->nobjects ? f->objects[f->begun].when : f->stop;
+		break;
+	case KEPT:
+		if (!f->started) {
+			start_sender(f, &f->sender, 0);
+			f->sender.left = 0;
+			report_cc(f, f->sender.fd);
+			f->started = true;
+		} else {
+			f->sender.left += f->objects[f->begun++].size;
+			on_writable(&f->sender);
 		}
-		f->started = true;
-		f->next += 1 + ns_of(exponential(&f->rng, 1 / f->rate));
+		f->next = f->begun < f->nobjects ? f->objects[f->begun].when : f->stop;
+		break;
+	case ASKED:
+		if (!f->started) {
+			start_sender(f, &f->sender, 0);
+			f->sender.left = 0;
+			report_cc(f, f->sender.fd);
+			f->started = true;
+		} else {
+			o = &f->objects[f->begun++];
+			f->asked_at = now_ns();
+			if (send(f->receiver.fd, buffer, o->request, MSG_NOSIGNAL) !=
+			    (ssize_t)o->request)
+				die("flow %d: a request of %llu bytes: %m", f->id,
+				    (unsigned long long)o->request);
+		}
+		/* Until it has come. */
+		f->next = f->stop;
 		break;
 	}
 	if (f->next > f->stop)
@@ -674,11 +748,47 @@ static void expect(int got, int want, const char *line)
 		die("plan: cannot read: %s", line);
 }
 
+/* Of a flow that is known to be of kind NEW, KEPT or ASKED. */
+static void read_objects(struct flow *f, const char *path)
+{
+	FILE *file = fopen(path, "r");
+	unsigned long long request, size;
+	int room = 0;
+	double when;
+
+	if (!file)
+		die("%s: %m", path);
+	for (;;) {
+		int got = f->kind == ASKED ?
+			fscanf(file, "%lf %llu %llu", &when, &request, &size) :
+			fscanf(file, "%lf %llu", &when, &size);
+
+		if (got == EOF)
+			break;
+		if (got != (f->kind == ASKED ? 3 : 2))
+			die("%s: object %d is none", path, f->nobjects + 1);
+		if (f->nobjects == room) {
+			room = room ? 2 * room : 64;
+			f->objects = realloc(f->objects, room * sizeof(*f->objects));
+			if (!f->objects)
+				die("out of memory");
+		}
+		f->objects[f->nobjects++] = (struct object){
+			.when = ns_of(when),
+			.request = f->kind == ASKED ? request : 0,
+			.size = size,
+		};
+	}
+	fclose(file);
+	if (!f->nobjects)
+		die("%s: no objects", path);
+}
+
 static void read_line(char *line)
 {
 	double start, stop, on = 0, off = 0;
-	unsigned long long bytes, seed;
-	char word[16];
+	unsigned long long bytes;
+	char word[16], how[8], path[64];
 	struct flow *f;
 	int skip;
 
@@ -723,13 +833,18 @@ static void read_line(char *line)
 			      &f->rate, &f->size, &start, &stop, &on, &off),
 		       11, line);
 		goto times;
-	} else if (!strcmp(word, "short")) {
-		f = new_flow(SHORT);
-		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %lf %lf %llu",
+	} else if (!strcmp(word, "objects")) {
+		f = new_flow(NEW);
+		expect(sscanf(line, "%d %31s %31s %63s %d %31s %lf %lf %7s %63s",
 			      &f->id, f->src, f->dst, f->addr, &f->port, f->cc,
-			      &start, &stop, &f->rate, &f->mean, &seed),
-		       11, line);
-		f->rng = seed | 1;
+			      &start, &stop, how, path),
+		       10, line);
+		f->kind = !strcmp(how, "new") ? NEW : !strcmp(how, "kept") ? KEPT : ASKED;
+		read_objects(f, path);
+		f->asked = f->objects[0].request;
+		f->answered = f->objects[0].size;
+		if (f->kind == NEW)
+			start = (double)f->objects[0].when / NSEC;
 		goto times;
 	} else {
 		die("plan: unknown directive %s", word);
@@ -781,6 +896,8 @@ static void dispatch(struct end *end, uint32_t events)
 	case SENDER:
 		if (end->flow->kind == UDP)
 			udp_send(end->flow);
+		else if (end->flow->kind == ASKED && events & EPOLLIN)
+			on_request(end);
 		else if (events & (EPOLLERR | EPOLLHUP) &&
 			 !(events & EPOLLOUT))
 			die("flow %d: connection lost", end->flow->id);
@@ -832,6 +949,8 @@ int main(int argc, char **argv)
 		struct itimerspec when = { 0 };
 		bool waiting = true;
 
+		replan = false;
+
 		/* Stops before the last sample, so that a sample ends the run. */
 		for (i = 0; i < nflows; i++)
 			while (flows[i]->next <= t && flows[i]->next < t_end)
@@ -874,6 +993,7 @@ int main(int argc, char **argv)
 				else
 					dispatch(end, events[i].events);
 			}
+			waiting = waiting && !replan;
 		}
 	}
 	fflush(stdout);

@@ -49,7 +49,7 @@ Json = dict[str, Any]
 PUBLISHED = ROOT / "docs/results/platform.json"
 RENEW = "scripts/longfat python -m longfat.pages platform"
 # Raised when result.py computes a result otherwise from the same samples: all are older then.
-COMPUTATION = 1
+COMPUTATION = 2
 INSMOD = "insmod"  # of `files`, if a module that was given wants more than to be loaded
 UML = "uml"  # the backend of which results repeat to the byte
 
@@ -154,7 +154,7 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
         *(scenario.duration, scenario.warmup, scenario.sample, scenario.queue_sample),
         *(scenario.link.rate, round(scenario.capacity)),
         [(flow.cc, flow.rtt) for flow in scenario.flow],
-        *(plan.flows, plan.udp, plan.short),
+        *(plan.flows, plan.udp, plan.objects),
     )
     # What only some runs have.
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []

@@ -20,11 +20,12 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 from longfat.core.errors import LabError
-from longfat.run import changes, disciplines, iperf3, lflink
+from longfat.run import changes, disciplines, iperf3, lflink, traffic
 from longfat.run.disciplines import Bottleneck
-from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
+from longfat.run.scenario import Flow, Link, Request, Scenario, Short, Udp, Video
 
 FIRST_PORT = 5001
+Group = Flow | Udp | Short | Request | Video  # an entry of traffic
 LFGEN = "./bin/lfgen traffic"
 VARY = "sch_lfvary.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
@@ -42,7 +43,8 @@ class Plan:
     # lfgen's flow id -> (group, flow) of a bulk flow; several ids if parallel
     flows: dict[int, tuple[int, int]] = field(default_factory=dict)
     udp: dict[int, int] = field(default_factory=dict)
-    short: dict[int, int] = field(default_factory=dict)
+    # lfgen's id of a source of objects -> (kind, entry)
+    objects: dict[int, tuple[str, int]] = field(default_factory=dict)
     files: dict[str, str] = field(default_factory=dict)  # what else a run has
     programs: list[iperf3.Connection] = field(default_factory=list)
 
@@ -54,8 +56,7 @@ def _buffers(scenario: Scenario) -> int:
 
 
 def _place(scenario: Scenario, rate: int, limit: int) -> Bottleneck:
-    senders = len(scenario.flow) + len(scenario.udp) + len(scenario.short)
-    return Bottleneck(rate, scenario.link.mtu, limit, senders)
+    return Bottleneck(rate, scenario.link.mtu, limit, len(scenario.groups))
 
 
 def bottleneck(scenario: Scenario, link: Link | None = None) -> list[str]:
@@ -66,7 +67,7 @@ def bottleneck(scenario: Scenario, link: Link | None = None) -> list[str]:
     return disciplines.commands(link.aqm, link.aqm_options, at, ecn=link.ecn)
 
 
-def _sender(scenario: Scenario, group: Flow | Udp | Short) -> list[str]:
+def _sender(scenario: Scenario, group: Group) -> list[str]:
     """tc commands for the interface $dev of the sender $ns."""
     add = "tc -n $ns qdisc add dev $dev"
     fq = scenario.host.pacing or isinstance(group, Udp)
@@ -214,8 +215,9 @@ def _files(scenario: Scenario) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
     three, with its listener; of short flows a second's may be there at once, and more."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
-    short = round(20 * sum(short.per_second for short in scenario.short))
-    need = 64 + bulk + 2 * len(scenario.udp) + short
+    short = round(20 * sum(short.per_second or len(short.arrivals) for short in scenario.short))
+    kept = 3 * sum(group.count for group in [*scenario.request, *scenario.video])
+    need = 64 + bulk + 2 * len(scenario.udp) + short + kept
     if need <= FILES:
         return ""
     remedy = "raise the hard limit (ulimit -Hn) and fs.nr_open"
@@ -246,11 +248,11 @@ class _Ends:
 
     receiver: str
     senders: list[str]
-    groups: list[Flow | Udp | Short]
+    groups: list[Group]
     settings: dict[str, int | str]  # of sysctl
     exits: dict[int, tuple[str, str]]  # behind which link -> the namespace there, its address
 
-    def exit_of(self, group: Flow | Udp | Short) -> tuple[str, str]:
+    def exit_of(self, group: Group) -> tuple[str, str]:
         """The other end of an entry."""
         return self.exits[group.leave or max(self.exits)]
 
@@ -357,9 +359,20 @@ def _routed(
     return out, spaces, queues
 
 
-def _without_access(group: Flow | Udp | Short) -> Flow | Udp | Short:
+def _without_access(group: Group) -> Group:
     """The same, as the other end sends it."""
     return group.model_copy(update={"access": None}) if isinstance(group, Flow) else group
+
+
+def _objects(
+    group: Short | Request | Video, start: float, stop: float, rng: random.Random
+) -> tuple[str, list[str]]:
+    """What becomes of the objects of one source, and a line for each."""
+    if isinstance(group, Short):
+        return "new", traffic.short(group, start, stop, rng)
+    if isinstance(group, Request):
+        return "asked", traffic.request(group, start, stop, rng)
+    return "kept", traffic.video(group, start, stop)
 
 
 def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
@@ -369,9 +382,9 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     which has lflink, and whose tc knows netem's `seed`.
     """
     rng = random.Random(seed)
-    groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
+    groups = scenario.groups
     if len(groups) > 200:
-        raise LabError(f"{scenario.name}: at most 200 flow, udp and short entries")
+        raise LabError(f"{scenario.name}: at most 200 entries of traffic")
     receiver, senders = f"{prefix}-d", [f"{prefix}-s{i}" for i in range(len(groups))]
     last = len(scenario.path)
     exits = {
@@ -401,7 +414,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         end = scenario.duration
-        for n in range(group.count if isinstance(group, Flow) else 1):
+        for n in range(1 if isinstance(group, Udp | Short) else group.count):
             start = group.start
             if isinstance(group, Flow):
                 start += rng.uniform(0, group.jitter)
@@ -433,11 +446,13 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
                     )
                     plan.udp[ident] = i - len(scenario.flow)
                 else:
-                    lines.append(
-                        f"short {where} {group.cc} {times} {group.per_second:.9f} "
-                        f"{group.mean_size} {rng.getrandbits(48)}"
-                    )
-                    plan.short[ident] = i - len(scenario.flow) - len(scenario.udp)
+                    how, objects = _objects(group, start, stop, rng)
+                    number = sum(isinstance(other, type(group)) for other in groups[:i])
+                    plan.objects[ident] = (type(group).__name__.lower(), number)
+                    if objects:
+                        name = f"objects-{ident}"
+                        lines.append(f"objects {where} {group.cc} {times} {how} {name}")
+                        plan.files[name] = "".join(f"{line}\n" for line in objects)
                 ident += 1
     plan.traffic = "\n".join(lines) + "\n"
     if plan.programs:

@@ -207,11 +207,71 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
             "received": [row[6] for row in rows],
             "delivered": [row[10] for row in rows],
             "state": [row[9] for row in rows],
+            "min_rtt_us": [row[4] for row in rows],
+            "retransmissions": [row[5] for row in rows],
+            "ce_marks": [row[7] for row in rows],
+            "pacing_rate": [row[8] for row in rows],
         }
         if scenario.trace:
             connection["events"] = raw["events"].get(FIRST_PORT + ident, [])
         out["connections"].append(connection)
     out["rtt_ms"] = spread(rtts, 3)
+    return out
+
+
+# Traffic of which each object has a completion time.
+OBJECTS = ("short", "request", "video")
+
+# Sizes up to so many bytes are one class; the last has all others.
+CLASSES = (10_000, 100_000, 1_000_000, 10_000_000, None)
+
+
+def _by_size(done: list[list[float]], rate: int, rtt: float) -> list[Json]:
+    """Completion of the objects of each class of sizes, and their efficiency: how long there must
+    be for the size at the link's rate, and one round trip, over how long it was."""
+    found = []
+    least = 0
+    for most in CLASSES:
+        those = [(size, seconds) for _, _, seconds, size in done if size > least]
+        those = [one for one in those if most is None or one[0] <= most]
+        if those:
+            ideal = [(size * 8 / rate + rtt) / seconds for size, seconds in those]
+            found.append(
+                {
+                    "largest": most,
+                    "completed": len(those),
+                    "completion_s": spread([seconds for _, seconds in those], 6),
+                    "efficiency": round(sum(ideal) / len(ideal), 6),
+                }
+            )
+        least = most or least
+    return found
+
+
+def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]:
+    """What became of the objects of each entry of this kind that were complete within the measured
+    time."""
+    begin, measured = scenario.warmup, scenario.duration - scenario.warmup
+    out = []
+    for number, entry in enumerate(getattr(scenario, kind)):
+        idents = {ident for ident, key in plan.objects.items() if key == (kind, number)}
+        done = [one for one in raw["d"] if one[1] in idents and one[0] >= begin]
+        found: Json = {
+            kind: number,
+            "completed": len(done),
+            "goodput_bps": round(sum(one[3] for one in done) * 8 / measured),
+            "completion_s": spread([one[2] for one in done], 6),
+            "by_size": _by_size(done, scenario.link.rate, entry.rtt),
+            "completions": {
+                "t": [round(one[0], 6) for one in done],
+                "seconds": [round(one[2], 6) for one in done],
+                "bytes": [one[3] for one in done],
+            },
+        }
+        if kind == "video":
+            # A player that has a chunk in store waits from here on.
+            found["late"] = sum(one[2] > entry.chunk for one in done)
+        out.append(found)
     return out
 
 
@@ -278,18 +338,6 @@ def make(
         rows = raw["u"].get(ident, [])
         bps, _ = _goodput(rows, 1, begin, scenario.duration)
         udp.append({"udp": number, "goodput_bps": round(bps)})
-    short = []
-    for ident, number in plan.short.items():
-        times = [done[2] for done in raw["d"] if done[1] == ident and done[0] >= begin]
-        sizes = [done[3] for done in raw["d"] if done[1] == ident and done[0] >= begin]
-        short.append(
-            {
-                "short": number,
-                "completed": len(times),
-                "goodput_bps": round(sum(sizes) * 8 / measured),
-                "completion_s": spread(times, 6),
-            }
-        )
     out: Json = {
         "longfat": FORMAT,
         "scenario": json.loads(scenario.model_dump_json()),
@@ -310,7 +358,7 @@ def make(
         },
         "flows": flows,
         "udp": udp,
-        "short": short,
+        **{kind: _objects(scenario, plan, kind, raw) for kind in OBJECTS},
         "queue": {
             "t": [round(row[0], 6) for row in raw["q"][::step]],
             "packets": [row[2] for row in raw["q"][::step]],
@@ -405,5 +453,10 @@ def summarise(result: Json) -> Json:
         {key: value for key, value in flow.items() if key != "connections"}
         for flow in result["flows"]
     ]
+    for kind in OBJECTS:
+        out[kind] = [
+            {key: value for key, value in entry.items() if key != "completions"}
+            for entry in result.get(kind, [])
+        ]
     out["of"] = hashlib.sha256(json.dumps(result, sort_keys=True).encode()).hexdigest()[:16]
     return out

@@ -214,17 +214,100 @@ class Udp(_Traffic):
     size: int = Field(default=1000, ge=1, le=8900)
 
 
-class Short(_Traffic):
-    """Short TCP flows: Poisson arrivals, exponentially distributed sizes."""
+# A size, and the part of all objects that are no larger.
+Point = Annotated[
+    tuple[Size, Probability], BeforeValidator(lambda x: tuple(x) if isinstance(x, list) else x)
+]
+
+
+class Objects(_Traffic):
+    """Objects of random sizes, each of which has a completion time."""
 
     cc: Algorithm = "cubic"
-    per_second: float = Field(gt=0, le=10000)
-    mean_size: Size
+    size: Literal["exponential", "lognormal", "pareto", "empirical"] = "exponential"
+    mean_size: Size | None = None
+    sigma: float | None = Field(default=None, gt=0, le=5)
+    shape: float | None = Field(default=None, gt=0, le=10)
+    min_size: Size | None = None
+    max_size: Size | None = None
+    sizes: list[Point] = []
 
     @model_validator(mode="after")
-    def _always(self) -> Self:
+    def _sized(self) -> Self:
+        needed = SIZES[self.size]
+        have = {key for keys in SIZES.values() for key in keys if getattr(self, key)}
+        if missing := [key for key in needed if key not in have]:
+            raise ValueError(f'size = "{self.size}" needs {", ".join(missing)}')
+        if more := sorted(have - set(needed)):
+            raise ValueError(f'size = "{self.size}" has no {", ".join(more)}')
+        if self.min_size and self.max_size and self.min_size >= self.max_size:
+            raise ValueError("min_size must be below max_size")
+        if self.sizes and (
+            sorted(self.sizes) != self.sizes
+            or sorted(p for _, p in self.sizes) != [p for _, p in self.sizes]
+            or self.sizes[-1][1] != 1
+        ):
+            raise ValueError(
+                "sizes are pairs of a size and the part of the objects that are no larger, both "
+                "rising, the last part 1"
+            )
         if self.off:
-            raise ValueError("short flows have no on and off: they arrive at random")
+            raise ValueError("objects have no on and off: each is as long as it is")
+        return self
+
+
+# Distribution of sizes -> the keys that it needs.
+SIZES = {
+    "exponential": ("mean_size",),
+    "lognormal": ("mean_size", "sigma"),
+    "pareto": ("min_size", "max_size", "shape"),
+    "empirical": ("sizes",),
+}
+
+
+class Short(Objects):
+    """Short TCP flows, each a connection of its own: Poisson arrivals, or a list of them."""
+
+    per_second: float | None = Field(default=None, gt=0, le=10000)
+    arrivals: list[Seconds] = []
+
+    @model_validator(mode="after")
+    def _arrive(self) -> Self:
+        if bool(self.per_second) == bool(self.arrivals):
+            raise ValueError("short flows need per_second or arrivals, and not both")
+        return self
+
+
+class Request(Objects):
+    """`count` connections that are kept, on each of which the receiver asks for an object and,
+    when it has come and it has thought, for the next."""
+
+    count: int = Field(default=1, ge=1, le=1000)
+    request: Size = 200
+    think: Seconds = 0.0
+
+    @model_validator(mode="after")
+    def _asks(self) -> Self:
+        if self.request > 16384:
+            raise ValueError("a request is 1B to 16kB")
+        return self
+
+
+class Video(_Traffic):
+    """`count` sources that are limited by themselves: a connection on which every `chunk` seconds
+    as much more is to be sent as `rate` asks for."""
+
+    cc: Algorithm = "cubic"
+    count: int = Field(default=1, ge=1, le=1000)
+    rate: Rate
+    chunk: Seconds = 2.0
+
+    @model_validator(mode="after")
+    def _chunks(self) -> Self:
+        if not 0.01 <= self.chunk <= 60:
+            raise ValueError("chunk is 10ms to 60s")
+        if self.off:
+            raise ValueError("video has no on and off: it sends a chunk at a time")
         return self
 
 
@@ -248,6 +331,10 @@ class Host(_Strict):
         return given
 
 
+# The tables of traffic.
+TRAFFIC = ("flow", "udp", "short", "request", "video")
+
+
 class Scenario(_Strict):
     title: str
     duration: Seconds
@@ -261,9 +348,11 @@ class Scenario(_Strict):
     link: Link
     links: list[Link] = []  # those behind it, of several [[link]]
     host: Host = Host()
-    flow: list[Flow] = Field(min_length=1)
+    flow: list[Flow] = []
     udp: list[Udp] = []
     short: list[Short] = []
+    request: list[Request] = []
+    video: list[Video] = []
     module: dict[str, dict[str, int | str | bool]] = {}
 
     # Set by load(), not by the file.
@@ -316,7 +405,7 @@ class Scenario(_Strict):
     @model_validator(mode="after")
     def _series(self) -> Self:
         last = len(self.path)
-        for kind in ("flow", "udp", "short"):
+        for kind in TRAFFIC:
             for i, traffic in enumerate(getattr(self, kind)):
                 if not traffic.enter <= (traffic.leave or last) <= last:
                     raise ValueError(
@@ -352,10 +441,12 @@ class Scenario(_Strict):
             raise ValueError("traffic = iperf3: link.at and link.trace are with lfgen only")
         if any(link.aqm == "red" and self.packets(link) < 12 for link in self.path):
             raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
-        for kind in ("flow", "udp", "short"):
+        for kind in TRAFFIC:
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:
                     raise ValueError(f"{kind}[{i}].start is after the end of the run")
+        if not self.groups:
+            raise ValueError(f"no traffic: write one of {', '.join(f'[[{x}]]' for x in TRAFFIC)}")
         for i, flow in enumerate(self.flow):
             if flow.start + flow.jitter > self.duration:
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
@@ -368,8 +459,9 @@ class Scenario(_Strict):
         return self
 
     def _for_iperf3(self) -> None:
-        if self.udp or self.short or self.trace or self.link.ecn:
-            raise ValueError("traffic = iperf3 is bulk flows alone: no udp, short, trace or ecn")
+        if len(self.groups) > len(self.flow) or self.trace or self.link.ecn:
+            others = ", ".join(TRAFFIC[1:])
+            raise ValueError(f"traffic = iperf3 is bulk flows alone: no {others}, trace or ecn")
         if not 0.1 <= self.sample <= 60:
             raise ValueError("traffic = iperf3: sample must be 100ms to 60s")
         for i, flow in enumerate(self.flow):
@@ -395,24 +487,31 @@ class Scenario(_Strict):
 
     @property
     def max_rtt(self) -> float:
-        """The longest RTT of the bulk flows, seconds: the BDP is taken with it."""
-        return max(flow.rtt for flow in self.flow)
+        """The longest RTT of the bulk flows, of the other traffic where there are none, seconds:
+        the BDP is taken with it."""
+        return max(group.rtt for group in self.flow or self.groups)
+
+    @property
+    def groups(self) -> list[Flow | Udp | Short | Request | Video]:
+        """All traffic: each entry has a sender of its own."""
+        return [*self.flow, *self.udp, *self.short, *self.request, *self.video]
 
     @property
     def reverse(self) -> bool:
         """Whether anything goes the other way."""
-        return any(x.reverse for x in (*self.flow, *self.udp, *self.short))
+        return any(x.reverse for x in self.groups)
 
     @property
     def algorithms(self) -> set[str]:
         """The congestion controls of the flows."""
-        return {flow.cc for flow in self.flow} | {short.cc for short in self.short}
+        return {group.cc for group in self.groups if not isinstance(group, Udp)}
 
     @property
     def connections(self) -> int:
-        """Bulk connections, and the entries of other traffic."""
+        """Bulk and kept connections, and the entries of other traffic."""
         bulk = sum(flow.count * flow.parallel for flow in self.flow)
-        return bulk + len(self.udp) + len(self.short)
+        kept = sum(group.count for group in [*self.request, *self.video])
+        return bulk + kept + len(self.udp) + len(self.short)
 
     @property
     def bdp(self) -> float:
@@ -487,7 +586,8 @@ def _explain(error: ValidationError, path: Path) -> str:
 
 def _keys(loc: tuple[int | str, ...]) -> list[str]:
     """The keys that are valid where the unknown key at `loc` stands."""
-    tables = {"link": Link, "host": Host, "flow": Flow, "udp": Udp, "short": Short}
+    tables: dict[str, type[BaseModel]] = {"link": Link, "host": Host}
+    tables |= {"flow": Flow, "udp": Udp, "short": Short, "request": Request, "video": Video}
     model = tables.get(str(loc[0]), Scenario) if len(loc) > 1 else Scenario
     if "at" in loc[:-1]:
         model = At

@@ -7,6 +7,7 @@ flows     each bulk flow
 samples   each sample of each connection
 queue     each sample of the bottleneck's queue
 events    each field of each trace event of a connection
+objects   each object (a short flow, an answer, a chunk of video) that was complete
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 
 from longfat.core import data
 from longfat.core.errors import LabError, cannot_write
-from longfat.run.result import Json
+from longfat.run.result import OBJECTS, Json
 
 Row = tuple[Any, ...]
 
@@ -35,7 +36,8 @@ _TOTALS: dict[str, type] = {
 }
 _SERIES: dict[str, type] = {
     **{"cwnd": int, "ssthresh": int, "rtt_us": int, "received": int, "delivered": int},
-    **{"state": int},
+    **{"state": int, "min_rtt_us": int, "retransmissions": int, "ce_marks": int},
+    **{"pacing_rate": int},
 }
 _SPREAD = ("mean", "p50", "p95", "p99", "max")
 _RUN = {"run": str, "seed": int}
@@ -60,6 +62,7 @@ COLUMNS: dict[str, dict[str, type]] = {
     "samples": {**_CONNECTION, **_SERIES},
     "queue": {**_RUN, "t": float, "packets": int, "dropped": int},
     "events": {**_CONNECTION, "event": str, "field": str, "number": float, "text": str},
+    "objects": {**_RUN, "kind": str, "entry": int, "t": float, "seconds": float, "bytes": int},
 }
 
 
@@ -123,12 +126,21 @@ def _events(result: Json) -> Iterator[Row]:
                     yield *key, event["t"], event["name"], name, number, text
 
 
+def _completed(result: Json) -> Iterator[Row]:
+    for kind in OBJECTS:
+        for entry in result.get(kind, []):
+            series = entry.get("completions", {"t": [], "seconds": [], "bytes": []})
+            for values in zip(series["t"], series["seconds"], series["bytes"], strict=True):
+                yield *_key(result), kind, entry[kind], *values
+
+
 _ROWS: dict[str, Callable[[Json], Iterator[Row]]] = {
     "runs": _runs,
     "flows": _flows,
     "samples": _samples,
     "queue": _queue,
     "events": _events,
+    "objects": _completed,
 }
 
 

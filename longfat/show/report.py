@@ -30,7 +30,7 @@ from rich.table import Table  # noqa: E402
 
 from longfat.core import units  # noqa: E402
 from longfat.core.errors import LabError  # noqa: E402
-from longfat.run.result import Json  # noqa: E402
+from longfat.run.result import OBJECTS, Json  # noqa: E402
 
 Name = Callable[[Json], str]
 
@@ -128,8 +128,8 @@ def flow_table(result: Json) -> Table:
             "-" if flow["retransmissions"] is None else str(flow["retransmissions"]),
             _ms(flow["rtt_ms"]["p50"]),
         )
-    for kind in ("udp", "short"):
-        for entry in result[kind]:
+    for kind in ("udp", *OBJECTS):
+        for entry in result.get(kind, []):
             out.add_row(
                 f"{kind} {entry[kind]}",
                 "-",

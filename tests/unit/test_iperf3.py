@@ -26,7 +26,7 @@ TRAFFIC = 'traffic = "iperf3"'
         ("flow", 'on = "1s"\noff = "1s"', "flow[0].off"),
         ("duration", 'duration = "9500ms"', "whole seconds"),
         ("flow", 'start = "9500ms"', "whole seconds"),
-        ("link", 'aqm = "red"\necn = true', "no udp, short, trace or ecn"),
+        ("link", 'aqm = "red"\necn = true', "no udp, short, request, video, trace or ecn"),
         ("rest", '[[udp]]\nrtt = "1ms"\nrate = "1mbit"', "no udp"),
         ("rest", '[[short]]\nrtt = "1ms"\nper_second = 1.0\nmean_size = "1kB"', "no udp, short"),
     ],

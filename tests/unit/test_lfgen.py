@@ -48,9 +48,11 @@ def lfgen(program: Path, tmp_path: Path) -> Lfgen:
     def run(text: str | bytes) -> subprocess.CompletedProcess[str]:
         file = tmp_path / "traffic"
         file.write_bytes(text if isinstance(text, bytes) else text.encode())
+        (tmp_path / "some").write_text("0.5 1000\n0.7 20\n")
         return subprocess.run(
             [str(program), str(file)],
             env={**os.environ, "ASAN_OPTIONS": "detect_leaks=0"},
+            cwd=tmp_path,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             encoding="utf-8",
@@ -130,7 +132,7 @@ def test_binary(lfgen: Lfgen) -> None:
 LINES = {
     "tcp": TCP.format(ns=NOWHERE),
     "udp": f"udp 0 {NOWHERE} {NOWHERE} 10.0.0.2 5001 1000 500 0 1 0 0\n",
-    "short": f"short 0 {NOWHERE} {NOWHERE} 10.0.0.2 5001 reno 0 1 1 1000 1\n",
+    "objects": f"objects 0 {NOWHERE} {NOWHERE} 10.0.0.2 5001 reno 0 1 kept some\n",
     "queue": f"queue {NOWHERE} eth0\n",
     "link": f"link {NOWHERE} eth0\n",
 }
@@ -144,7 +146,7 @@ def test_cut_off_lines(lfgen: Lfgen, kind: str) -> None:
         assert "cannot read" in refused(lfgen(f"{TIMES}{cut}\n")), cut
 
 
-@pytest.mark.parametrize("kind", ["tcp", "udp", "short"])
+@pytest.mark.parametrize("kind", ["tcp", "udp", "objects"])
 def test_no_number_in_place_of_each(lfgen: Lfgen, kind: str) -> None:
     words = LINES[kind].split()
     for at, word in enumerate(words):
@@ -153,10 +155,10 @@ def test_no_number_in_place_of_each(lfgen: Lfgen, kind: str) -> None:
             assert "cannot read" in refused(lfgen(f"{TIMES}{bad}\n")), bad
 
 
-@pytest.mark.parametrize("kind", ["tcp", "udp", "short"])
+@pytest.mark.parametrize("kind", ["tcp", "udp", "objects"])
 def test_no_time_in_place_of_start(lfgen: Lfgen, kind: str) -> None:
     words = LINES[kind].split()
-    at = {"tcp": 7, "udp": 8, "short": 7}[kind]
+    at = {"tcp": 7, "udp": 8, "objects": 7}[kind]
     for bad in ("nan", "-1", "1e30"):
         said = refused(lfgen(TIMES + " ".join([*words[:at], bad, *words[at + 1 :]]) + "\n"))
         assert NOWHERE not in said, "refused for the time, before anything is made"
@@ -189,13 +191,37 @@ def test_too_many_flows(lfgen: Lfgen) -> None:
     assert "more than 4096 flows" in refused(lfgen(TIMES + LINES["tcp"] * 4097))
 
 
-def test_it_reads_what_the_lab_writes(lfgen: Lfgen, one: One) -> None:
+@pytest.mark.parametrize(
+    ("how", "text", "says"),
+    [
+        ("kept", None, "No such file"),
+        ("kept", "", "no objects"),
+        ("kept", "1 x\n", "object 1 is none"),
+        ("new", "1 100\n2", "object 2 is none"),
+        ("asked", "0.5 200\n", "object 1 is none"),
+        ("asked", "-1 200 100\n", "is no time"),
+    ],
+)
+def test_objects_that_are_none(
+    lfgen: Lfgen, tmp_path: Path, how: str, text: str | None, says: str
+) -> None:
+    if text is not None:
+        (tmp_path / "other").write_text(text)
+    line = LINES["objects"].replace("kept some", f"{how} other")
+    assert says in refused(lfgen(TIMES + line))
+
+
+def test_it_reads_what_the_lab_writes(lfgen: Lfgen, one: One, tmp_path: Path) -> None:
     """Every directive of a plan is understood; only the namespaces are not there."""
     scenario = one(
         link="loss = 0.1",
         flow='count = 2\nparallel = 2\nbytes = "1MB"\nsocket_buffer = "1MB"\njitter = "1s"',
         rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\non = "1s"\noff = "1s"\n'
-        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
+        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n'
+        '[[request]]\nrtt = "1ms"\nmean_size = "10kB"\n'
+        '[[video]]\nrtt = "1ms"\nrate = "1mbit"\n',
     )
     made = plan.make(scenario, 1, prefix=NOWHERE, virtual=True)
+    for name, content in made.files.items():
+        (tmp_path / name).write_text(content)
     assert f"cannot enter namespace {NOWHERE}-r" in refused(lfgen(made.traffic))

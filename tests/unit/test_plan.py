@@ -104,14 +104,14 @@ def test_each_entry_has_a_namespace_of_its_own(one: One, commands: Commands) -> 
     sources = [
         (words[0], words[2])
         for words in map(str.split, made.traffic.splitlines())
-        if words[0] in ("tcp", "udp", "short")
+        if words[0] in ("tcp", "udp", "objects")
     ]
     assert sources == [
         ("tcp", "lf-s0"),
         ("tcp", "lf-s1"),
         ("tcp", "lf-s1"),
         ("udp", "lf-s2"),
-        ("short", "lf-s3"),
+        ("objects", "lf-s3"),
     ]
     addresses = [c[5] for c in did if c[3:5] == ["addr", "add"]]
     assert len(set(addresses)) == len(addresses)
@@ -415,11 +415,11 @@ def test_parallel_connections_start_together_and_are_one_flow(one: One) -> None:
 
 def test_ids_and_ports_are_different(one: One) -> None:
     made = make(one(flow="count = 3\nparallel = 2", rest=UDP + SHORT))
-    lines = [w for k in ("tcp", "udp", "short") for w in directives(made, k)]
+    lines = [w for k in ("tcp", "udp", "objects") for w in directives(made, k)]
     assert [int(w[0]) for w in lines] == list(range(8))
     assert len({w[4] for w in lines}) == 8
     assert {w[2] for w in lines} == {"lf-d"}
-    assert (made.udp, made.short) == ({6: 0}, {7: 0})
+    assert (made.udp, made.objects) == ({6: 0}, {7: ("short", 0)})
 
 
 def test_tcp_directive(one: One) -> None:
@@ -444,11 +444,11 @@ def test_udp_directive(one: One) -> None:
 
 def test_short_directive(one: One) -> None:
     scenario = one(rest=SHORT)
-    (words,) = directives(make(scenario, 1), "short")
-    assert words[5] == "foo"
-    assert [float(w) for w in words[6:10]] == [0, 10, 2.5, 10**4]
-    seeds = {directives(make(scenario, seed), "short")[0][10] for seed in (1, 1, 2, 3)}
-    assert len(seeds) == 3
+    (words,) = directives(make(scenario, 1), "objects")
+    assert words[5] == "foo" and words[8:] == ["new", "objects-1"]
+    assert [float(w) for w in words[6:8]] == [0, 10]
+    drawn = {make(scenario, seed).files["objects-1"] for seed in (1, 1, 2, 3)}
+    assert len(drawn) == 3
 
 
 def test_times_of_the_run(one: One) -> None:

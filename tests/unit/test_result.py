@@ -211,6 +211,8 @@ def test_samples_are_kept(one: One, finished: Run) -> None:
         "received": [0, 7],
         "delivered": [0, 9],
         "state": [0, 3],
+        **{"min_rtt_us": [20000, 20000], "retransmissions": [0, 0], "ce_marks": [0, 0]},
+        "pacing_rate": connection["pacing_rate"],
     }
 
 
@@ -329,12 +331,16 @@ def test_the_page_has_every_field(one: One, finished: Run) -> None:
     scenario = one(
         link="loss = 0.1",
         rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\n'
-        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
+        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n'
+        '[[request]]\nrtt = "1ms"\nmean_size = "10kB"\n[[video]]\nrtt = "1ms"\nrate = "1mbit"\n',
     )
     out = made(scenario, finished(flow(0), queue(0), "l 0 0 0 0 0 0 0", accelerator="kvm"))
     fields = {*out, *out["summary"], *out["flows"][0], *out["flows"][0]["connections"][0]}
-    for name in ("udp", "short"):
-        fields |= {f"{name}[].{key}" for key in out[name][0]}
+    fields |= {f"{name}[].{key}" for name in ("udp", "short") for key in out[name][0]}
+    fields |= {"request[].request", "video[].video", "video[].late"}
+    for kind in ("request", "video"):
+        same = set(out[kind][0]) - {kind, "late"}
+        assert same == set(out["short"][0]) - {"short"}
     for name in ("queue", "impaired_hop"):
         fields |= {f"{name}.{key}" for key in out[name]}
     assert fields <= shown

@@ -415,7 +415,7 @@ PAGE = (ROOT / "docs/lab.md").read_text()
 TWO = re.findall(r"```toml\n(.*?)```", PAGE, re.S)[0]
 MORE = {
     kind: re.findall(rf"^    (\[\[{kind}\]\](?:\n    .+)+)", PAGE, re.M)[0].replace("\n    ", "\n")
-    for kind in ("udp", "short")
+    for kind in ("udp", "short", "request", "video")
 }
 # Its rows of keys: the keys, an example.
 ROWS = [
@@ -432,25 +432,35 @@ def test_the_page_has_every_key() -> None:
         "flow": scenario.Flow,
         "udp": scenario.Udp,
         "short": scenario.Short,
+        "request": scenario.Request,
+        "video": scenario.Video,
     }
     keys = set(scenario.Scenario.model_fields) - {*tables, "links", "module", "name", "case_name"}
     keys |= {f"{name}.{key}" for name, table in tables.items() for key in table.model_fields}
     keys -= tables.keys()
-    assert {key for row, _ in ROWS for key in row} == keys - {"short.on", "short.off"}
+    assert {key for row, _ in ROWS for key in row} == keys - {
+        f"{table}.{key}" for table in ("short", "request", "video") for key in ("on", "off")
+    }
 
 
-# What else a key wants.
-NEEDED = {
+# What else a key wants, and None in the place of what it cannot be beside.
+NEEDED: dict[str, dict[str, Any]] = {
     "link.ecn": {"aqm": "red"},
     "link.aqm_options": {"aqm": "codel"},
-    "link.loss_burst": {"loss": 0.01},
 }
+_PARETO = {"size": "pareto", "mean_size": None, "shape": 1.2, "min_size": "1B", "max_size": "1MB"}
+for _table in ("short", "request"):
+    NEEDED |= {f"{_table}.{key}": _PARETO for key in ("size", "shape", "min_size", "max_size")}
+    NEEDED[f"{_table}.sigma"] = {"size": "lognormal"}
+    NEEDED[f"{_table}.sizes"] = {"size": "empirical", "mean_size": None}
+NEEDED["short.arrivals"] = {"per_second": None}
 
 
 @pytest.mark.parametrize(("keys", "example"), ROWS, ids=[row[0] for row, _ in ROWS])
 def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
     """Put into the scenario that the page begins with."""
     table, _, _ = keys[0].rpartition(".")
+<<<<<<< HEAD
     data: dict[str, Any] = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
     data["link"] |= NEEDED.get(keys[0], {})
     where: Any
@@ -461,4 +471,14 @@ def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
     for key in (key for key in keys if key.rpartition(".")[0] == table):
         value = tomllib.loads(f"value = {example}")["value"]
         (where[0] if isinstance(where, list) else where)[key.rpartition(".")[2]] = value
+=======
+    data = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
+    where = data.setdefault(table, {}) if table else data
+    where = where[0] if isinstance(where, list) else where
+    where |= NEEDED.get(keys[0], {})
+    for key in keys:
+        where[key.rpartition(".")[2]] = tomllib.loads(f"value = {example}")["value"]
+    for key in [key for key, value in where.items() if value is None]:
+        del where[key]
+>>>>>>> a1f44f4 (Traffic of objects: sizes of four distributions, questions and answers, video, each completion kept)
     scenario.Scenario.model_validate(data)
