@@ -69,7 +69,9 @@ def test_video_sends_chunks_and_no_more(experiment: Experiment) -> None:
     assert found["goodput_bps"] == 8_000_000
     # What the link needs for its packets; data are not delayed, their acknowledgments are.
     least = 8e6 / 20e6 * 1500 / 1448
-    assert least < min(seconds) < 1.01 * least and max(seconds) < 0.5
+    assert least < min(seconds) < 1.01 * least
+    # Slow start loses some of the first, which is the slowest.
+    assert max(seconds[1:]) < seconds[0] < 1.5 * least
 
 
 def test_a_list_of_arrivals_arrives(experiment: Experiment) -> None:

@@ -460,25 +460,16 @@ NEEDED["short.arrivals"] = {"per_second": None}
 def test_an_example_of_the_page_is_valid(keys: list[str], example: str) -> None:
     """Put into the scenario that the page begins with."""
     table, _, _ = keys[0].rpartition(".")
-<<<<<<< HEAD
     data: dict[str, Any] = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
-    data["link"] |= NEEDED.get(keys[0], {})
     where: Any
     if table == "link.at":
         where = data["link"]["at"] = [{"time": "20s", "down": True}]
     else:
         where = data.setdefault(table, {}) if table else data
+    first = where[0] if isinstance(where, list) else where
+    first |= NEEDED.get(keys[0], {})
     for key in (key for key in keys if key.rpartition(".")[0] == table):
-        value = tomllib.loads(f"value = {example}")["value"]
-        (where[0] if isinstance(where, list) else where)[key.rpartition(".")[2]] = value
-=======
-    data = tomllib.loads(f"{TWO}\n{MORE.get(table, '')}")
-    where = data.setdefault(table, {}) if table else data
-    where = where[0] if isinstance(where, list) else where
-    where |= NEEDED.get(keys[0], {})
-    for key in keys:
-        where[key.rpartition(".")[2]] = tomllib.loads(f"value = {example}")["value"]
-    for key in [key for key, value in where.items() if value is None]:
-        del where[key]
->>>>>>> a1f44f4 (Traffic of objects: sizes of four distributions, questions and answers, video, each completion kept)
+        first[key.rpartition(".")[2]] = tomllib.loads(f"value = {example}")["value"]
+    for key in [key for key, value in first.items() if value is None]:
+        del first[key]
     scenario.Scenario.model_validate(data)
