@@ -553,7 +553,7 @@ def iperf3(
     if not one.flow:
         raise LabError(f"{file}: has no [[flow]], whose path iperf3 would take")
     flow = scenarios.Flow.model_construct(cc=cc, rtt=one.flow[0].rtt, access=one.flow[0].access)
-    update = {kind: [] for kind in scenarios.TRAFFIC} | {"flow": [flow]}
+    update: dict[str, object] = {kind: [] for kind in scenarios.TRAFFIC} | {"flow": [flow]}
     update |= {"duration": float(seconds), "sample": 1.0}
     one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
     where = Uml()

@@ -11,10 +11,11 @@ PATH=/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 # Still the host's /proc: the directory that the kernel's process was started in.
 dir=$(cd /proc/self/cwd && pwd -P)
-mount -t proc proc /proc
-mount -t sysfs sys /sys
-mount -t tracefs trace /sys/kernel/tracing
-mount -t tmpfs run /run
+# -n: or mount would make /run/mount, which is still the host's.
+mount -n -t proc proc /proc
+mount -n -t sysfs sys /sys
+mount -n -t tracefs trace /sys/kernel/tracing
+mount -n -t tmpfs run /run
 mkdir /run/netns
 sh "$dir/run.sh" "$dir" >"$dir/out" 2>&1
 dmesg >"$dir/dmesg"

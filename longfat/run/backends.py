@@ -18,7 +18,6 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -377,10 +376,6 @@ class Uml(Backend):
             "LD_PRELOAD": ":".join(str(self._programs / name) for name in tools.PRELOADED),
             "TMPDIR": str(self.memory()),
         }
-        # The guest's first mount makes this directory, in the host's /run, where it is not there:
-        # one system call more, and other bytes than those of all later runs.
-        with suppress(OSError):
-            Path("/run/mount").mkdir(parents=True, exist_ok=True)
         with cores.taken() as core:
             return process.run(
                 [*self.below(run), "setarch", "-R", "taskset", "-c", str(core), *command],

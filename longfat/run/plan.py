@@ -216,8 +216,8 @@ def _files(scenario: Scenario) -> str:
     three, with its listener; of short flows a second's may be there at once, and more."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
     short = round(20 * sum(short.per_second or len(short.arrivals) for short in scenario.short))
-    kept = 3 * sum(group.count for group in [*scenario.request, *scenario.video])
-    need = 64 + bulk + 2 * len(scenario.udp) + short + kept
+    kept = sum(x.count for x in scenario.request) + sum(x.count for x in scenario.video)
+    need = 64 + bulk + 2 * len(scenario.udp) + short + 3 * kept
     if need <= FILES:
         return ""
     remedy = "raise the hard limit (ulimit -Hn) and fs.nr_open"

@@ -510,7 +510,7 @@ class Scenario(_Strict):
     def connections(self) -> int:
         """Bulk and kept connections, and the entries of other traffic."""
         bulk = sum(flow.count * flow.parallel for flow in self.flow)
-        kept = sum(group.count for group in [*self.request, *self.video])
+        kept = sum(x.count for x in self.request) + sum(x.count for x in self.video)
         return bulk + kept + len(self.udp) + len(self.short)
 
     @property
