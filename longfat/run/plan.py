@@ -22,10 +22,9 @@ from itertools import pairwise
 from longfat.core.errors import LabError
 from longfat.run import changes, disciplines, iperf3, lflink, traffic
 from longfat.run.disciplines import Bottleneck
-from longfat.run.scenario import Flow, Link, Request, Scenario, Short, Udp, Video
+from longfat.run.scenario import Flow, Group, Link, Request, Scenario, Short, Udp, Video
 
 FIRST_PORT = 5001
-Group = Flow | Udp | Short | Request | Video  # an entry of traffic
 LFGEN = "./bin/lfgen traffic"
 VARY = "sch_lfvary.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"

@@ -331,6 +331,8 @@ class Host(_Strict):
         return given
 
 
+Group = Flow | Udp | Short | Request | Video  # an entry of traffic
+
 # The tables of traffic.
 TRAFFIC = ("flow", "udp", "short", "request", "video")
 
@@ -492,7 +494,7 @@ class Scenario(_Strict):
         return max(group.rtt for group in self.flow or self.groups)
 
     @property
-    def groups(self) -> list[Flow | Udp | Short | Request | Video]:
+    def groups(self) -> list[Group]:
         """All traffic: each entry has a sender of its own."""
         return [*self.flow, *self.udp, *self.short, *self.request, *self.video]
 

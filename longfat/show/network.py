@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 
 from longfat.core import units
-from longfat.run.scenario import Flow, Link, Scenario, Short, Udp
+from longfat.run.scenario import Flow, Group, Link, Objects, Request, Scenario, Short, Udp, Video
 
 ROW, COLUMN, CHARACTER, MARGIN = 20, 190, 7.3, 16  # of the SVG, pixels
 
@@ -60,12 +60,24 @@ def facts(scenario: Scenario, link: Link) -> list[str]:
     return lines
 
 
-def _what(entry: Flow | Udp | Short) -> str:
+def _sizes(entry: Objects) -> str:
+    if entry.mean_size:
+        return f"of {entry.mean_size} bytes"
+    low, high = (entry.min_size or 1, entry.max_size or max(size for size, _ in entry.sizes))
+    return f"of {low} to {high} bytes"
+
+
+def _what(entry: Group) -> str:
     if isinstance(entry, Udp):
         return f"udp {units.show_rate(entry.rate)}"
     if isinstance(entry, Short):
-        return f"short {entry.cc}, {entry.per_second:g} a second of {entry.mean_size} bytes"
+        often = f"{entry.per_second:g} a second" if entry.per_second else f"{len(entry.arrivals)}"
+        return f"short {entry.cc}, {often} {_sizes(entry)}"
     count = f"{entry.count} x " if entry.count > 1 else ""
+    if isinstance(entry, Request):
+        return f"{count}request {entry.cc}, {_sizes(entry)}"
+    if isinstance(entry, Video):
+        return f"{count}video {entry.cc}, {units.show_rate(entry.rate)}"
     parallel = f" of {entry.parallel} connections" if entry.parallel > 1 else ""
     return f"{count}{entry.cc}{parallel}"
 
@@ -73,8 +85,7 @@ def _what(entry: Flow | Udp | Short) -> str:
 def rows(scenario: Scenario) -> list[Row]:
     """The entries, in the order of their senders."""
     found = []
-    groups: list[Flow | Udp | Short] = [*scenario.flow, *scenario.udp, *scenario.short]
-    for n, entry in enumerate(groups):
+    for n, entry in enumerate(scenario.groups):
         words = [f"s{n} {_what(entry)}", f"RTT {_time(entry.rtt)}"]
         if isinstance(entry, Flow) and entry.access:
             words.append(f"access {units.show_rate(entry.access)}")
