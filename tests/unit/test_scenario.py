@@ -447,6 +447,7 @@ def test_the_page_has_every_key() -> None:
 NEEDED: dict[str, dict[str, Any]] = {
     "link.ecn": {"aqm": "red"},
     "link.aqm_options": {"aqm": "codel"},
+    "link.loss_burst": {"loss": 0.01},
 }
 _PARETO = {"size": "pareto", "mean_size": None, "shape": 1.2, "min_size": "1B", "max_size": "1MB"}
 for _table in ("short", "request"):
