@@ -60,6 +60,8 @@ def script(receiver: str, connections: list[Connection], *, text: bool = False) 
             f"kill -0 $! || fail {server} {server}.err; sleep 0.01; done",
         ]
     out += ["./bin/lfgen traffic >>samples 2>&1 &", "sampling=$!"]
+    # It begins at a full second, and says so.
+    out += ['until [ -s progress ]; do kill -0 "$sampling" || exit 1; sleep 0.001; done']
     for one in connections:
         client = f"client-{one.ident}"
         out += [

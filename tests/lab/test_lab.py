@@ -186,7 +186,7 @@ def test_the_count_of_reordered_packets_is_exact(uml: Uml, tmp_path: Path) -> No
     assert all(flow["completion_s"] for flow in found["flows"])
     behind, data = map(int, (run / "behind").read_text().split())
     assert data > 6 * 2_000_000 / 1500
-    assert found["impaired_hop"]["reordered"] == behind > 0.02 * data
+    assert found["impaired_hop"]["reordered"] == behind > 100
 
 
 def test_without_offload_tcp_sends_single_packets(uml: Uml, tmp_path: Path) -> None:
@@ -338,7 +338,7 @@ def test_events_are_of_their_connection_and_time(experiment: Experiment) -> None
     ("init", "main", "words"),
     [
         ("", "echo 4 | tee /sys/kernel/tracing/instances/*/buffer_size_kb", "events were lost"),
-        ("mount -t tracefs", "", "mount -t tracefs tracefs /sys/kernel/tracing"),
+        ("mount -n -t tracefs", "", "mount -t tracefs tracefs /sys/kernel/tracing"),
     ],
     ids=["lost events", "no tracefs"],
 )

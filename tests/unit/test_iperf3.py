@@ -85,7 +85,7 @@ def test_whoever_fails_the_run_fails(
         "ip": 'shift 3; case $* in ss*) [ -e listens ] && echo yes;; *) exec "$@";; esac',
         "iperf3": f"case $1 in --server) {'' if 'exit' in server else 'touch listens;'} "
         f"{server};; *) {client};; esac",
-        "lfgen": lfgen,
+        "lfgen": lfgen if "exit" in lfgen else f"echo 0 >progress; {lfgen}",
     }
     for name, text in programs.items():
         (bin / name).write_text(f"#!/bin/sh\n{text}\n")
