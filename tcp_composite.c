@@ -278,10 +278,11 @@ static void composite_turn(struct composite *ca)
 
 /*
  * W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss.
- * ssthresh of each becomes its part of @ssthresh, 0: stays.  Parts are measured with a
- * packet more for each stream, so that streams without one have a part, too.
+ * ssthresh of each becomes its part of @ssthresh, 0: stays.  A stream in its first slow
+ * start has none and gets none, but if it is to @leave.  Parts are measured with a packet
+ * more for each stream, so that streams without one have a part, too.
  */
-static void composite_resize(struct composite *ca, u32 w, u32 ssthresh)
+static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool leave)
 {
 	u32 all = ca->sum + ca->n, had = 0, given = 0, i;
 
@@ -295,7 +296,7 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh)
 		given += s->cwnd;
 		if (ssthresh >= TCP_INFINITE_SSTHRESH)
 			s->ssthresh = ssthresh;
-		else if (ssthresh)
+		else if (ssthresh && (leave || s->ssthresh < TCP_INFINITE_SSTHRESH))
 			s->ssthresh = max_t(u32, div_u64(part * ssthresh, all), 2);
 		composite_put(ca, s);
 	}
@@ -444,7 +445,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 		return w - ca->sum;
 	/* Every stream leaves it, with its part of what is left of W. */
 	tcp_sk(sk)->snd_ssthresh = max(w, 2U);
-	composite_resize(ca, w, max(w, 2U));
+	composite_resize(ca, w, max(w, 2U), true);
 	return 0;
 }
 
@@ -575,7 +576,7 @@ static void composite_shrink(struct sock *sk, u32 w)
 	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
 	composite_resize(ca, max_t(u32, div_u64((u64)ca->sum * w, cwnd),
 				   min(ca->sum, lf_initial_window(sk))),
-			 tp->snd_ssthresh);
+			 tp->snd_ssthresh, false);
 	composite_set_window(sk, w);
 	composite_pace(sk);
 	composite_trace(sk, COMPOSITE_IDLE, ca->at);
@@ -600,7 +601,7 @@ static void composite_rescale(struct sock *sk)
 	ca->prior_sum = div_u64((u64)ca->prior_sum * old, mss);
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		tp->snd_ssthresh = max_t(u32, div_u64((u64)tp->snd_ssthresh * old, mss), 2);
-	composite_resize(ca, w, tp->snd_ssthresh);
+	composite_resize(ca, w, tp->snd_ssthresh, false);
 }
 
 /* --- how many streams ---------------------------------------------------- */
@@ -678,7 +679,7 @@ static void composite_init(struct sock *sk)
 	/* Selected in a pause, it restarts after that too. */
 	ca->restarted = tp->lsndtime - 1;
 	/* Fewer packets than streams: some have none yet. */
-	composite_resize(ca, w, max(tp->snd_ssthresh, 2U));
+	composite_resize(ca, w, max(tp->snd_ssthresh, 2U), true);
 	composite_trace(sk, COMPOSITE_INIT, 0);
 	lf_need_pacing(sk);
 	composite_pace(sk);
@@ -842,7 +843,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 		return cwnd;
 	if (ca->prior_sum)
 		composite_resize(ca, max(ca->sum, ca->prior_sum),
-				 ca->first ? TCP_INFINITE_SSTHRESH : 0);
+				 ca->first ? TCP_INFINITE_SSTHRESH : 0, false);
 	if (ca->book)
 		lf_slow_start_undo(sk, &ca->book->slow);
 	/* Nothing more is to be undone of it. */

@@ -435,6 +435,7 @@ static bool is_bpffs(void)
  */
 static int lock(bool make)
 {
+	struct stat about;
 	int fd;
 
 	if (make && !is_bpffs() && mount("bpf", BPFFS, "bpf", 0, "mode=0700")) {
@@ -446,10 +447,16 @@ static int lock(bool make)
 		complain("cannot make " PINS ": %s", strerror(errno));
 		return -1;
 	}
-	fd = open(PINS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	fd = open(PINS, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		if (make)
 			complain("cannot open " PINS ": %s", strerror(errno));
+		return -1;
+	}
+	/* In a bpffs of mode 1777 anybody may have made it, with what he likes in it. */
+	if (fstat(fd, &about) || about.st_uid || about.st_mode & 022) {
+		complain(PINS " is not root's alone: remove it (rm -r " PINS ")");
+		close(fd);
 		return -1;
 	}
 	flock(fd, LOCK_EX);

@@ -125,7 +125,7 @@ struct flow {
 	struct object *objects;
 	int nobjects, begun, completed;
 	int64_t asked_at;		/* ns */
-	uint64_t asked, answered;	/* bytes until the end of an object */
+	uint64_t asked, due;		/* bytes until the end of a question, an object */
 	struct end listener, sender, receiver;
 	bool started, stopped, done, sending, shut;
 	bool idle;			/* nothing waits to be sent */
@@ -364,12 +364,12 @@ static void ask_after(struct flow *f, int64_t t)
 /* Objects of one connection that have arrived whole, in the order in which they began. */
 static void on_objects(struct flow *f)
 {
-	while (f->completed < f->begun && f->receiver.got >= f->answered) {
+	while (f->completed < f->begun && f->receiver.got >= f->due) {
 		struct object *o = &f->objects[f->completed++];
 
 		complete(f, f->kind == ASKED ? f->asked_at : o->when, o->size);
 		if (f->completed < f->nobjects)
-			f->answered += f->objects[f->completed].size;
+			f->due += f->objects[f->completed].size;
 		if (f->kind == ASKED && !f->stopped)
 			ask_after(f, now_ns());
 	}
@@ -552,6 +552,15 @@ static void stop_flow(struct flow *f)
 	}
 }
 
+/* Begin the one connection of objects that come later. */
+static void keep(struct flow *f)
+{
+	start_sender(f, &f->sender, 0);
+	f->sender.left = 0;
+	report_cc(f, f->sender.fd);
+	f->started = true;
+}
+
 /* Whatever of @f is due at @t; sets its next deadline. */
 static void act(struct flow *f, int64_t t)
 {
@@ -592,30 +601,24 @@ static void act(struct flow *f, int64_t t)
 		f->next = f->begun < f->nobjects ? f->objects[f->begun].when : f->stop;
 		break;
 	case KEPT:
-		if (!f->started) {
-			start_sender(f, &f->sender, 0);
-			f->sender.left = 0;
-			report_cc(f, f->sender.fd);
-			f->started = true;
-		} else {
+		if (f->started) {
 			f->sender.left += f->objects[f->begun++].size;
 			on_writable(&f->sender);
+		} else {
+			keep(f);
 		}
 		f->next = f->begun < f->nobjects ? f->objects[f->begun].when : f->stop;
 		break;
 	case ASKED:
-		if (!f->started) {
-			start_sender(f, &f->sender, 0);
-			f->sender.left = 0;
-			report_cc(f, f->sender.fd);
-			f->started = true;
-		} else {
+		if (f->started) {
 			o = &f->objects[f->begun++];
 			f->asked_at = now_ns();
 			if (send(f->receiver.fd, buffer, o->request, MSG_NOSIGNAL) !=
 			    (ssize_t)o->request)
 				die("flow %d: a request of %llu bytes: %m", f->id,
 				    (unsigned long long)o->request);
+		} else {
+			keep(f);
 		}
 		/* Until it has come. */
 		f->next = f->stop;
@@ -842,7 +845,7 @@ static void read_line(char *line)
 		f->kind = !strcmp(how, "new") ? NEW : !strcmp(how, "kept") ? KEPT : ASKED;
 		read_objects(f, path);
 		f->asked = f->objects[0].request;
-		f->answered = f->objects[0].size;
+		f->due = f->objects[0].size;
 		if (f->kind == NEW)
 			start = (double)f->objects[0].when / NSEC;
 		goto times;

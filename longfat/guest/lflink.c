@@ -170,19 +170,20 @@ static void send_back(struct sk_buff *skb, u32 len, struct port *port)
 /* For whom a packet of the receiver is, NULL: nobody. */
 static struct net_device *owner_of(struct sk_buff *skb)
 {
-	unsigned int third;
+	unsigned int third = ntohl(ip_hdr(skb)->daddr) >> 8 & 0xff;
 
-	if (skb->protocol != htons(ETH_P_IP))
-		return NULL;
-	third = ntohl(ip_hdr(skb)->daddr) >> 8 & 0xff;
 	return third < ports ? devices[1 + third] : NULL;
 }
 
 static netdev_tx_t lflink_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	bool forward = dev != devices[0];
-	struct net_device *to = forward ? devices[0] : owner_of(skb);
+	struct net_device *to = NULL;
 	u32 len = skb->len;
+
+	/* What IPv6 asks its neighbours takes no room. */
+	if (skb->protocol == htons(ETH_P_IP))
+		to = forward ? devices[0] : owner_of(skb);
 
 	/* It leaves its socket and its namespace now, while it is in the cache. */
 	skb_orphan(skb);

@@ -84,12 +84,16 @@ def check() -> None:
         raise Unavailable("virtme-ng reads a kernel's version with file: apt-get install file")
 
 
+KVM = Path("/dev/kvm")
+KVM_BOOTS = 10  # wall seconds, at most
+
+
 @functools.cache
 def kvm_works(image: Path) -> bool:
     """Whether KVM boots the kernel `image` here.  A /dev/kvm that exists may still
     refuse a guest or hang it, so this tries: two CPUs, as far as the panic for want
     of a root file system, which takes two seconds where all is well."""
-    if not Path("/dev/kvm").exists():
+    if not KVM.exists():
         return False
     command = [QEMU, "-accel", "kvm", "-cpu", "host", "-smp", "2", "-m", "256", "-nodefaults"]
     command += ["-display", "none", "-serial", "stdio", "-no-reboot", "-kernel", str(image)]
@@ -102,9 +106,10 @@ def kvm_works(image: Path) -> bool:
         text=True,
         errors="replace",
     )
-    with closing(process):
+    assert process.stdout
+    with process.stdout, closing(process):
         try:
-            output, _ = process.communicate(timeout=10)
+            output, _ = process.communicate(timeout=KVM_BOOTS)
         except subprocess.TimeoutExpired:
             return False
     return "Unable to mount root fs" in output

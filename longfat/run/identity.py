@@ -153,12 +153,15 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
         COMPUTATION,
         *(scenario.duration, scenario.warmup, scenario.sample, scenario.queue_sample),
         *(scenario.link.rate, round(scenario.capacity)),
-        [(flow.cc, flow.rtt) for flow in scenario.flow],
+        [
+            (group.rtt, getattr(group, "cc", ""), getattr(group, "chunk", 0))
+            for group in scenario.groups
+        ],
         *(plan.flows, plan.udp, plan.objects),
     )
     # What only some runs have.
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
-    order += [_bare("sch_lfvary.c")] if plan.files else []
+    order += [_bare("sch_lfvary.c")] if scenario.changing else []
     written = sorted(files(plan, scenario).items())
     return cache.digest(seed, memory(scenario), reading, *written, *order)
 
@@ -182,7 +185,7 @@ _SHELL = ("run.sh", "init.sh")
 def _besides() -> list[str]:
     """The texts of those.  lflink is known by its source, as it is compiled for each kernel."""
     scripts = [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
-    return [*scripts, _bare("lflink.c")]
+    return [*scripts, _bare("lflink.c"), objects.bare_shell((tools.GUEST / "Kbuild").read_text())]
 
 
 def _bare(name: str) -> str:

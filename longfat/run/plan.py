@@ -108,7 +108,7 @@ def _impairments(link: Link) -> list[list[str]]:
         # To netem those are "reordered" that pass at once.  Here that is the rule, and the
         # others are late.
         late = max(1e-3, LATE * 8 * link.mtu / link.rate)
-        if link.jitter:
+        if link.jitter or link.aggregate:
             hops.append([])
         hops[-1].append(f"delay {late * 1e6:.3f}us reorder {(1 - link.reorder) * 100:.9f}% gap 1")
     return hops if link.impaired else []
@@ -214,7 +214,8 @@ def _files(scenario: Scenario) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
     three, with its listener; of short flows a second's may be there at once, and more."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
-    short = round(20 * sum(short.per_second or len(short.arrivals) for short in scenario.short))
+    short = round(20 * sum(short.per_second or 0 for short in scenario.short))
+    short += 2 * sum(len(short.arrivals) for short in scenario.short)
     kept = sum(x.count for x in scenario.request) + sum(x.count for x in scenario.video)
     need = 64 + bulk + 2 * len(scenario.udp) + short + 3 * kept
     if need <= FILES:

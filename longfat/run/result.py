@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import secrets
 from contextlib import suppress
@@ -31,7 +32,7 @@ from longfat.run import identity, iperf3
 from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
 from longfat.run.plan import FIRST_PORT, Plan
-from longfat.run.scenario import Scenario
+from longfat.run.scenario import Group, Scenario
 
 # What makes a run fail, wherever the kernel logs it.
 SPLAT = re.compile(
@@ -165,6 +166,11 @@ def _counter(rows: list[list[float]], column: int, begin: float) -> int:
     return int(after[-1][column] - after[0][column]) if after else 0
 
 
+def _check_cc(raw: Json, ident: int, cc: str) -> None:
+    if raw["a"].get(ident, cc) != cc:
+        raise LabError(f"asked for {cc}, the kernel uses {raw['a'][ident]}")
+
+
 def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) -> Json:
     """One bulk flow: its connections added up, samples of each."""
     spec = scenario.flow[group]
@@ -188,8 +194,7 @@ def _flow(scenario: Scenario, plan: Plan, group: int, number: int, raw: Json) ->
         out["completion_s"] = max(completed[ident] for ident in ids)
     for ident in ids:
         rows = raw["f"].get(ident, [])
-        if raw["a"].get(ident, spec.cc) != spec.cc:
-            raise LabError(f"asked for {spec.cc}, the kernel uses {raw['a'][ident]}")
+        _check_cc(raw, ident, spec.cc)
         # Idle samples after a size-limited flow's completion are not its goodput.
         end = min(finished.get(ident, scenario.duration) + scenario.sample, scenario.duration)
         bps, gained = _goodput(rows, 6, scenario.warmup, end)
@@ -226,7 +231,7 @@ OBJECTS = ("short", "request", "video")
 CLASSES = (10_000, 100_000, 1_000_000, 10_000_000, None)
 
 
-def _by_size(done: list[list[float]], rate: int, rtt: float) -> list[Json]:
+def _by_size(done: list[list[float]], rate: float, rtt: float) -> list[Json]:
     """Completion of the objects of each class of sizes, and their efficiency: how long there must
     be for the size at the link's rate, and one round trip, over how long it was."""
     found = []
@@ -248,6 +253,14 @@ def _by_size(done: list[list[float]], rate: int, rtt: float) -> list[Json]:
     return found
 
 
+def _narrowest(scenario: Scenario, entry: Group) -> float:
+    """The least rate of the links that an entry crosses, bits per second, as they begin."""
+    links = scenario.path[entry.enter - 1 : entry.leave or len(scenario.path)]
+    if entry.reverse:
+        return min(link.reverse_rate or math.inf for link in links)
+    return min(link.rate for link in links)
+
+
 def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]:
     """What became of the objects of each entry of this kind that were complete within the measured
     time."""
@@ -255,13 +268,20 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
     out = []
     for number, entry in enumerate(getattr(scenario, kind)):
         idents = {ident for ident, key in plan.objects.items() if key == (kind, number)}
+        for ident in idents:
+            _check_cc(raw, ident, entry.cc)
         done = [one for one in raw["d"] if one[1] in idents and one[0] >= begin]
         found: Json = {
             kind: number,
             "completed": len(done),
             "goodput_bps": round(sum(one[3] for one in done) * 8 / measured),
             "completion_s": spread([one[2] for one in done], 6),
-            "by_size": _by_size(done, scenario.link.rate, entry.rtt),
+            # A chunk waits for no round trip: acknowledgments do.
+            "by_size": _by_size(
+                done,
+                _narrowest(scenario, entry),
+                0 if kind == "video" and not entry.reverse else entry.rtt,
+            ),
             "completions": {
                 "t": [round(one[0], 6) for one in done],
                 "seconds": [round(one[2], 6) for one in done],
@@ -270,7 +290,16 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
         }
         if kind == "video":
             # A player that has a chunk in store waits from here on.
-            found["late"] = sum(one[2] > entry.chunk for one in done)
+            due = sum(
+                begin <= float(line.split()[0]) <= scenario.duration - entry.chunk
+                for ident in idents
+                for line in plan.files[f"objects-{ident}"].splitlines()
+            )
+            began = [(one[0] - one[2], one[2]) for one in raw["d"] if one[1] in idents]
+            found["late"] = due - sum(
+                begin - 1e-6 <= t <= scenario.duration - entry.chunk + 1e-6 and took <= entry.chunk
+                for t, took in began
+            )
         out.append(found)
     return out
 
@@ -329,7 +358,9 @@ def make(
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
     # Over the whole measured time: flows need not be active together.
     measured = scenario.duration - begin
-    ahead = [flow for flow in flows if not scenario.flow[flow["group"]].reverse]
+    # Of the first link, which not all of them cross.
+    specs = [(flow, scenario.flow[flow["group"]]) for flow in flows]
+    ahead = [flow for flow, spec in specs if not spec.reverse and spec.enter == 1]
     total = round(sum(flow["received_bytes"] for flow in ahead) * 8 / measured)
     fairness = jain([flow["goodput_bps"] for flow in flows])
     step = max(1, round(scenario.sample / scenario.queue_sample))

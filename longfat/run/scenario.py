@@ -37,6 +37,7 @@ from longfat.run.changes import Change, Step, Trace
 from longfat.run.disciplines import Aqm
 
 MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
+MAX_QUESTIONS = 1_000_000  # of one entry: they are drawn before the run
 MAX_LINKS = 16
 
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
@@ -290,6 +291,9 @@ class Request(Objects):
     def _asks(self) -> Self:
         if self.request > 16384:
             raise ValueError("a request is 1B to 16kB")
+        # No answer is there sooner: so many questions at most are drawn before the run.
+        if self.rtt < 1e-3:
+            raise ValueError("the RTT of a request is 1ms to 10s")
         return self
 
 
@@ -447,9 +451,25 @@ class Scenario(_Strict):
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:
                     raise ValueError(f"{kind}[{i}].start is after the end of the run")
+        other_way = [x for x in self.groups if x.reverse]
+        if not self.host.pacing and len(other_way) > 1 and any(x in self.udp for x in other_way):
+            # Its sender is held back by fq, which paces the others, too.
+            raise ValueError("udp.reverse beside other traffic in reverse needs host.pacing")
         if not self.groups:
             raise ValueError(f"no traffic: write one of {', '.join(f'[[{x}]]' for x in TRAFFIC)}")
+        for i, short in enumerate(self.short):
+            last = min(self.duration, short.start + (short.duration or self.duration))
+            if short.arrivals and short.start + max(short.arrivals) >= last:
+                raise ValueError(f"short[{i}].arrivals: {max(short.arrivals):g}s is after its end")
+        for i, request in enumerate(self.request):
+            asks = request.count * self.duration / (request.rtt + request.think)
+            if asks > MAX_QUESTIONS:
+                raise ValueError(
+                    f"request[{i}]: up to {asks:.0f} questions, at most {MAX_QUESTIONS}"
+                )
         for i, flow in enumerate(self.flow):
+            if flow.reverse and flow.access:
+                raise ValueError(f"flow[{i}]: access is of the sender, not of flows in reverse")
             if flow.start + flow.jitter > self.duration:
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
         if self.traffic == "iperf3":

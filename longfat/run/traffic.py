@@ -15,9 +15,6 @@ from longfat.run.scenario import Objects, Request, Short, Video
 # Of lfgen's own, at the beginning of each connection that is for one object.
 HEAD = 16  # bytes
 
-# No object that is asked for is here sooner, so a list of them is long enough.
-SOONEST = 1e-3  # s
-
 
 def size(spec: Objects, rng: random.Random) -> int:
     """Bytes of one object, at least 1."""
@@ -56,11 +53,10 @@ def short(spec: Short, start: float, stop: float, rng: random.Random) -> list[st
 
 def request(spec: Request, start: float, stop: float, rng: random.Random) -> list[str]:
     """Lines THINK REQUEST SIZE, enough for all that can be asked for from `start` to `stop`."""
-    least = max(spec.rtt, SOONEST)
     lines, t = [], start
     while t <= stop:
         think = rng.expovariate(1 / spec.think) if spec.think else 0.0
-        t += think + least
+        t += think + spec.rtt
         lines.append(f"{think:.9f} {spec.request} {size(spec, rng)}")
     return lines
 

@@ -43,7 +43,7 @@ def label(result: Json) -> str:
     if result["scenario"].get("case_name"):
         return str(result["scenario"]["case_name"]) + on
     names = list(dict.fromkeys(flow["cc"] for flow in result["flows"]))
-    return " + ".join(names) + on
+    return (" + ".join(names) or str(result["scenario"].get("name", ""))) + on
 
 
 def _ms(value: float | None) -> str:

@@ -456,7 +456,7 @@ static void composite_start_aims(struct kunit *test)
 	tp->rack.rtt_us = 100000;
 	composite_test_ack(tp, 100, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, ca->sum, 1325U);
-	/* In one pass over the streams, rounded down. */
+	/* All turns that end in one acknowledgment, rounded down. */
 	composite_test_ack(tp, 10000, 0, tp->delivered);
 	KUNIT_EXPECT_LE(test, lf_apart(ca->sum, 1700), 1ULL);
 	w = ca->sum;
@@ -466,6 +466,33 @@ static void composite_start_aims(struct kunit *test)
 	composite_test_ack(tp, 100, 0, tp->snd_una);
 	KUNIT_EXPECT_EQ(test, ca->sum, w);
 	composite_audit(test, tp, "at the cap");
+}
+
+/* A pause, and larger packets, are not the end of it: ssthresh is the cap, and no stream's. */
+static void composite_start_goes_on(struct kunit *test)
+{
+	u8 sysctl = init_net.ipv4.sysctl_tcp_slow_start_after_idle;
+	struct tcp_sock *tp = composite_test_sock(test, 1300, 2);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+	u32 i;
+
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = 1;
+	ca->book->slow.base_us = 100000;
+	lf_train_aim(tp, &ca->book->slow, 1600);
+	KUNIT_ASSERT_LT(test, tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+	tp->lsndtime = tcp_jiffies32 - 5 * HZ / 2;
+	composite_tx_start(sk);
+	KUNIT_ASSERT_LT(test, ca->sum, 1300U);
+	inet_csk(sk)->icsk_mtup.enabled = 1;
+	tp->mss_cache = 2 * ca->mss;
+	composite_rescale(sk);
+	for (i = 0; i < ca->n; i++)
+		KUNIT_EXPECT_GE(test, composite_stream(ca, i)->ssthresh,
+				(u32)TCP_INFINITE_SSTHRESH);
+	KUNIT_EXPECT_EQ(test, ca->slow, ca->n);
+	KUNIT_EXPECT_TRUE(test, ca->book->slow.stage == LF_SS_GROW);
+	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }
 
 /* A loss in slow start halves the stream that has it, and slow start goes on. */
@@ -2237,6 +2264,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_before_init),
 	KUNIT_CASE(composite_hook_release),
 	KUNIT_CASE(composite_hook_limits),
+	KUNIT_CASE(composite_start_goes_on),
 	KUNIT_CASE(composite_hook_idle),
 	KUNIT_CASE(composite_hook_unused),
 	KUNIT_CASE(composite_hook_mtu_probe),

@@ -366,6 +366,10 @@ def test_lflink_is_the_network_where_it_can_be(one: One) -> None:
         ("loss = 0.1", ""),
         ('jitter = "1ms"', ""),
         ("ack_thin = 4", ""),
+        ('aggregate = "1ms"', ""),
+        ('reverse_rate = "5mbit"', ""),
+        ('at = [{ time = "1s", rate = "5mbit" }]', ""),
+        ("", UDP + "reverse = true"),
         ("", '[host]\ngro = "1ms"'),
     ],
 )

@@ -298,6 +298,18 @@ def test_cross_traffic(one: One, finished: Run) -> None:
     assert (short["completion_s"]["mean"], short["completion_s"]["max"]) == (1.0, 1.5)
 
 
+def test_chunks_that_never_come_are_late(one: One, finished: Run) -> None:
+    """Of five chunks of 2 s one takes 3 s, and the last two do not come."""
+    scenario = one(rest='[[video]]\nrtt = "1ms"\nrate = "8mbit"\n')
+    size = 2_000_000
+    done = (f"d 1.7 1 1.7 {size}", f"d 5 1 3 {size}", f"d 5.8 1 1.8 {size}")
+    (video,) = made(scenario, finished(*done))["video"]
+    assert (video["completed"], video["late"]) == (3, 3)
+    (of,) = video["by_size"]
+    # 1.6 s at 10 Mbit/s, and no round trip.
+    assert of["efficiency"] == pytest.approx((1.6 / 1.7 + 1.6 / 3 + 1.6 / 1.8) / 3, abs=1e-6)
+
+
 def test_impaired_hop(one: One, finished: Run) -> None:
     rows = ["l 0 0 0 0 0 0 0", "l 10 0 0 7 993 0 0"]
     out = made(one(link="loss = 0.007"), finished(*rows))

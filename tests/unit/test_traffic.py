@@ -52,7 +52,7 @@ def test_times_of_arrivals() -> None:
     assert 2 < times[0] < 3 and 101 < times[-1] < 102
 
 
-def test_requests_are_enough(one: One) -> None:
+def test_requests_are_enough() -> None:
     """Even if each was answered after the round trip and nothing else."""
     spec = Request.model_validate({"rtt": "40ms", "mean_size": "1kB", "think": "60ms"})
     lines = traffic.request(spec, 1, 11, random.Random(1))
@@ -96,6 +96,17 @@ def test_plan_of_objects(one: One) -> None:
         ('[[request]]\nrtt = "1ms"\nmean_size = "1kB"\nrequest = "1MB"', "a request is 1B"),
         ('[[video]]\nrtt = "1ms"\nrate = "1mbit"\nchunk = "1ms"', "chunk is 10ms to 60s"),
         ('[[video]]\nrtt = "1ms"\nrate = "1mbit"\nsize = "1MB"', "valid here: cc, chunk, count"),
+        ('[[request]]\nrtt = "0.9ms"\nmean_size = "1kB"', "of a request is 1ms to 10s"),
+        (
+            '[[request]]\nrtt = "1ms"\nmean_size = "1kB"\ncount = 1000',
+            "up to 10000000 questions, at most 1000000",
+        ),
+        (SHORT + 'mean_size = "1kB"\narrivals = ["1s", "10s"]', "arrivals: 10s is after its end"),
+        (
+            f'[host]\npacing = false\n{SHORT}mean_size = "1kB"\nper_second = 1.0\nreverse = true\n'
+            '[[udp]]\nrtt = "1ms"\nrate = "1mbit"\nreverse = true',
+            "udp.reverse beside other traffic in reverse needs host.pacing",
+        ),
     ],
 )
 def test_what_is_refused(one: One, text: str, says: str) -> None:
