@@ -256,7 +256,7 @@ def test_what_a_published_platform_does_not_know(tree: Path) -> None:
 def test_programs_are_known_by_what_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     guest = tmp_path / "guest"
     guest.mkdir()
-    for name in ("lfgen.c", "getrandom.c", "lflink.c", "run.sh", "init.sh"):
+    for name in ("lfgen.c", "getrandom.c", "lflink.c", "Kbuild", "run.sh", "init.sh"):
         (guest / name).write_text((tools.GUEST / name).read_text())
     monkeypatch.setattr(tools, "GUEST", guest)
     before = Platform.of_sources().programs
