@@ -227,12 +227,14 @@ def test_goodput_where_the_path_does_not_tell(both: Both, cc: str, path: str) ->
 
 @each
 def test_beside_a_neighbour(both: Both, cc: str) -> None:
-    """A Cubic has filled a part of the queue: the link is as full, and half as much is lost, or
-    less."""
+    """A Cubic has filled a part of the queue: the link is as full, and less is lost.  How much less
+    depends on where the Cubic is in its cycle, so it is tried at four times."""
     more = '[[flow]]\ncc = "cubic"\nrtt = "120ms"\n'
-    train, classic = both(cc, more, top='warmup = "5s"', flow='start = "5s"')
+    top, flow = 'warmup = "4s"\nseeds = [1, 2, 3, 4]', 'start = "4s"\njitter = "3s"'
+    train, classic = both(cc, more, top=top, flow=flow)
     assert train.goodput >= 0.95 * classic.goodput
-    assert train.lost <= 0.5 * classic.lost
+    # A loss halves the stream that has it, and Composite's slow start goes on.
+    assert train.lost <= (0.9 if cc == "composite" else 0.5) * classic.lost
 
 
 @each
