@@ -2073,6 +2073,7 @@ static void composite_hook_mtu_probe(struct kunit *test)
 	tcp_snd_cwnd_set(tp, 400);
 	composite_test_ack(tp, 0, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->slow, 8U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
 	for (i = 0; i < 8; i++)
 		KUNIT_EXPECT_EQ(test, composite_stream(composite_of(tp), i)->ssthresh,
 				(u32)TCP_INFINITE_SSTHRESH);
