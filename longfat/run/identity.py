@@ -183,8 +183,8 @@ _SHELL = ("run.sh", "init.sh")
 
 
 def _besides() -> list[str]:
-    """The texts of those.  lflink is known by its source, as it is compiled for each kernel.  Kbuild
-    is not among them: it lists modules, and a run depends on those that it loads."""
+    """The texts of those.  lflink is known by its source, as it is compiled for each kernel.
+    Kbuild is not among them: it lists modules, and a run depends on those that it loads."""
     scripts = [objects.bare_shell((tools.GUEST / name).read_text()) for name in _SHELL]
     return [*scripts, _bare("lflink.c")]
 

@@ -262,6 +262,7 @@ def test_programs_are_known_by_what_runs(tmp_path: Path, monkeypatch: pytest.Mon
     before = Platform.of_sources().programs
     (guest / "run.sh").write_text("# more to say\n" + (guest / "run.sh").read_text())
     (guest / "lfgen.c").write_text("/* more to say */\n" + (guest / "lfgen.c").read_text())
+    (guest / "Kbuild").write_text((guest / "Kbuild").read_text() + "obj-m += other.o\n")
     assert Platform.of_sources().programs == before
     (guest / "init.sh").write_text((guest / "init.sh").read_text() + "true\n")
     assert Platform.of_sources().programs != before
