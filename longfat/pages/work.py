@@ -109,11 +109,16 @@ def peer_of(one: Scenario) -> str:
     return one.flow[0].cc
 
 
-def expected(figure: Figure, how: Profile, *, peers: bool) -> dict[str, list[tuple[Scenario, int]]]:
-    """Scenario file -> the runs that a figure wants of it."""
+def expected(
+    figure: Figure, how: Profile, *, peers: bool, run: str = ""
+) -> dict[str, list[tuple[Scenario, int]]]:
+    """Scenario file -> the runs that a figure wants of it; `run`: only of the files that the run of
+    that name may be of, as a run is called as its file, and more."""
     found = {}
     seeds = (peers and how.peer_seeds) or how.seeds
     for name in figure.peers if peers else figure.scenarios:
+        if run and not run.startswith(f"{name}-"):
+            continue
         wanted = _load(name)
         if peers:
             wanted = tuple(one for one in wanted if peer_of(one) in how.peers)
@@ -128,12 +133,14 @@ def expected(figure: Figure, how: Profile, *, peers: bool) -> dict[str, list[tup
     return found
 
 
-def wanted(figures: list[Figure], how: Profile) -> dict[str, list[tuple[Scenario, int]]]:
-    """Scenario file -> runs, of all of these figures."""
+def wanted(
+    figures: list[Figure], how: Profile, run: str = ""
+) -> dict[str, list[tuple[Scenario, int]]]:
+    """Scenario file -> runs, of all of these figures; `run`: as above."""
     found: dict[str, list[tuple[Scenario, int]]] = {}
     for figure in figures:
         for peers in (False, True):
-            for file, runs in expected(figure, how, peers=peers).items():
+            for file, runs in expected(figure, how, peers=peers, run=run).items():
                 there = found.setdefault(file, [])
                 there += [run for run in runs if run not in there]
     return found
@@ -262,7 +269,7 @@ def beside(jobs: list[tuple[str, runner.Job]], *, timeout: float) -> list[str]:
 
 def find(name: str, figures: list[Figure], how: Profile) -> tuple[str, Scenario, int]:
     """(scenario file, scenario, seed) of the run of that name."""
-    for file, runs in wanted(figures, how).items():
+    for file, runs in wanted(figures, how, name).items():
         for one, seed in runs:
             if run_name(one, seed) == name:
                 return file, one, seed
