@@ -210,12 +210,37 @@ def run(
         raise LabError(f"{len(failed)} of {total} runs failed:\n{lines}")
 
 
+_DEFAULT = "ParameterSource.DEFAULT"
+# What of `compare` is for a path that was measured, too.
+_OF_MEASURED = {"algorithms", "backend", "out", "jobs", "timeout", "module"}
+
+
+def _compare_measured(
+    path: Path, where: str, own: list[Path], out: Path, jobs: int, timeout: float
+) -> None:
+    """The lab beside what `longfat measure` saw of the path of which this is the scenario."""
+    from longfat.measure.path import lab
+
+    found = lab.measured(path)
+    backend, scenarios_ = _ready(where, own, lambda: _load([path]))
+    todo = runner.jobs_for(scenarios_, None, out)
+    left = [job for job in todo if not _current(job, backend)]
+    workers = _workers(backend, jobs)
+    runner.run(left, backend, workers=workers, timeout=timeout, console=notes)
+    printed, verdict = lab.table(found, [result.read(job.path) for job in todo])
+    _print_whole(printed)
+    console.print(verdict, markup=False, highlight=False, soft_wrap=True)
+
+
 @app.command()
 def compare(
+    context: typer.Context,
     algorithms: Annotated[
         list[str],
         typer.Argument(
-            metavar="ALGORITHM...", help="What is compared.", autocompletion=_algorithms
+            metavar="ALGORITHM...",
+            help="What is compared; or the file that `measure --save` wrote.",
+            autocompletion=_algorithms,
         ),
     ],
     rate: Annotated[str, typer.Option(help="Of the bottleneck.")] = "100mbit",
@@ -244,12 +269,20 @@ def compare(
     """Compare algorithms on every combination of paths: a table, and a page with pictures.
 
     Of rate, rtt, buffer, loss, flows and kernel several values may be given, with commas.  A run
-    with a current result is not repeated.
+    with a current result is not repeated.  With the file of a path that was measured, the
+    table has what the lab says beside what was measured.
 
     Example: scripts/longfat compare ltcp cubic --buffer 0.1bdp,1bdp --beside reno
     """
     from longfat.show import compared
 
+    if any(word.endswith(".toml") for word in algorithms):
+        given_ = [x for x in context.params if str(context.get_parameter_source(x)) != _DEFAULT]
+        if more := sorted({*given_} - _OF_MEASURED):
+            raise LabError(f"{algorithms[0]}: says what the path is: leave --{more[0]} out")
+        if len(algorithms) > 1:
+            raise LabError("compare: one file of `measure --save`, and nothing beside it")
+        return _compare_measured(Path(algorithms[0]), backend, module or [], out, jobs, timeout)
     if save and save.suffix != ".toml":
         raise LabError(f"{save}: the scenario is TOML, so the name must end in .toml")
     what = comparison.Comparison(
@@ -637,6 +670,10 @@ def measure(
     port: Annotated[int, typer.Option("--port", "-p", min=1, max=65535, help="There.")] = 5201,
     cap: Annotated[str, typer.Option(help="Bytes at which it ends.")] = "20GB",
     seed: Annotated[int, typer.Option(help="Of the order of the runs.")] = 1,
+    save: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Also write the path, as a scenario for the lab."),
+    ] = None,
     out: Out = Path("measured"),
 ) -> None:
     """Say which algorithm is best on the path to another machine, which needs iperf3 alone.
@@ -646,7 +683,7 @@ def measure(
 
     Example: scripts/longfat measure host.example -C ltcp,cubic,bbr --minutes 10
     """
-    from longfat.measure.path import answer, client
+    from longfat.measure.path import answer, client, lab, limits, seen
     from longfat.measure.path import host as ends
     from longfat.measure.path import rounds as turns
 
@@ -664,6 +701,12 @@ def measure(
         much, most = (units.size(size) if size else 0), units.size(cap)
     except ValueError as error:
         raise LabError(f"--bytes or --cap: {error}") from error
+    if save and save.suffix != ".toml":
+        raise LabError(f"{save}: the scenario is TOML, so the name must end in .toml")
+    if save and save.exists():
+        raise LabError(f"{save}: is there: choose another name")
+    if save and reverse:
+        raise LabError("--save: with --reverse the path's RTT and losses are not seen here")
     if sorted(out.glob("measured-*.json")):
         raise LabError(
             f"{out}: has the results of another measurement: choose another directory by -o"
@@ -697,7 +740,16 @@ def measure(
             console.print(text, markup=False, highlight=False, soft_wrap=True)
         words = [data.COMMAND, *sys.argv[1:]]
         result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
-        console.print(str(out / "measured.html"), soft_wrap=True, highlight=False)
+        files = [out / "measured.html"]
+        if save:
+            seen_ = seen.path(found)
+            _print_whole(answer.path_table(seen_))
+            for text in answer.path_reasons(seen_):
+                console.print(text, markup=False, highlight=False, soft_wrap=True)
+            hard = [one.text for one in limits.find(found, here) if one.hard]
+            files += lab.save(found, save, modules.algorithms(), hard)
+        for file in files:
+            console.print(str(file), soft_wrap=True, highlight=False)
 
     try:
         with runner.terminable():

@@ -22,7 +22,7 @@ import pytest
 
 from longfat.core.errors import LabError
 from longfat.measure.path import client
-from longfat.run import result, ss
+from longfat.run import result, scenario, ss
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measure.md"
@@ -97,7 +97,8 @@ def test_between_two_hosts(tmp_path: Path) -> None:
     path, rest = words[1 : words.index("scripts/longfat")], words[words.index("measure") :]
     out = tmp_path / "out"
     settings = "sysctl -a 2>/dev/null | grep '^net.*tcp_'; tc qdisc show"
-    inner = shlex.join([*LONGFAT, *rest, "-o", str(out)])
+    save = tmp_path / "path.toml"
+    inner = shlex.join([*LONGFAT, *rest, "-o", str(out), "--save", str(save)])
     script = f"({settings}) >{tmp_path}/a; {inner} && ({settings}) >{tmp_path}/b"
     done = call([*HOSTS, *path, "sh", "-c", script])
     assert done.returncode == 0, done.stderr
@@ -116,6 +117,12 @@ def test_between_two_hosts(tmp_path: Path) -> None:
     assert "Too few rounds to tell: 2, and 2 contenders need 6." in done.stdout
     assert "2 rounds of one run each" in done.stderr and "round 2 of 2" in done.stderr
     assert shape(done.stdout) == shape(transcript)
+
+    # So short a measurement is of little use to the lab, and says so.
+    (cubic, _) = scenario.load(save)
+    assert cubic.flow[0].cc == "cubic" and 0.04 <= cubic.flow[0].rtt < 0.2
+    assert "the path" in done.stdout and "a guess" in done.stdout
+    assert len(result.read_all(tmp_path / "path.measured.json")) == 4
 
     again = measure("10.9.0.2", "-o", out)
     assert again.returncode == 1 and "has the results of another measurement" in again.stderr

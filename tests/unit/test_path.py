@@ -15,11 +15,21 @@ import pytest
 from rich.console import Console
 
 from longfat.core.errors import LabError
-from longfat.measure.path import answer, client, difference, host, limits, outcome, rounds
+from longfat.measure.path import (
+    answer,
+    client,
+    difference,
+    host,
+    lab,
+    limits,
+    outcome,
+    rounds,
+    seen,
+)
 from longfat.measure.path.client import Contender, Failed, Path, Run
 from longfat.measure.path.host import Host
 from longfat.measure.path.rounds import Plan
-from longfat.run import result, ss
+from longfat.run import result, scenario, ss
 from longfat.show import export, report
 
 Json = dict[str, Any]
@@ -553,3 +563,145 @@ def test_a_name_without_an_address() -> None:
     assert host.resolve("127.0.0.1") == "127.0.0.1"
     with pytest.raises(LabError, match="no.such.invalid: has no address: "):
         host.resolve("no.such.invalid")
+
+
+# --- from the path to the lab
+
+
+def steady(cc: str, number: int, *, again: float = 0.0, queue: float = 10.0) -> Json:
+    """Twenty seconds of 4000 packets a second with a queue of 2 ms, of which so many are sent
+    again; two seconds of each ten the queue is `queue` ms, and a packet is lost for each
+    millisecond of a sample that it is above 20."""
+    rows, lost, delivered = [], 0.0, 0.0
+    for n in range(201):
+        full = n % 100 >= 80
+        rtt = 40 + (queue if full else 2.0)
+        lost += 400 * again + (full and n % 100 >= 82) * max(0.0, queue - 20)
+        delivered += 400
+        values = {"mss": 1448, "pmtu": 1500, "delivered": delivered, "rtt": rtt, "minrtt": 40.0}
+        values |= {"bytes_acked": 1448 * delivered, "retrans": lost, "busy": 100 * n, "cwnd": 80}
+        rows.append((n / 10, line(35290, **values)))
+    said = json.loads(json.dumps(SAID))
+    said["end"]["sum_received"] = {"seconds": 20.0, "bytes": round(1448 * delivered)}
+    path = replace(PATH, seconds=20)
+    run = Run(Contender(cc), said, [rows])
+    return outcome.make(path, run, HERE, number=number, place=1, seed=7)
+
+
+def both(**of: float) -> list[Json]:
+    return [steady(cc, n, **of) for n in (1, 2) for cc in ("cubic", "ltcp")]
+
+
+def test_a_path_is_seen() -> None:
+    of = seen.path(both(queue=30.0))
+    assert of.rate.sure and of.rate.value == pytest.approx(48e6, rel=0.001)
+    assert of.rtt.sure and of.rtt.value == pytest.approx(0.04)
+    # 30 ms at that rate; what is lost then is none of the path's.
+    assert of.buffer.sure and of.buffer.value == pytest.approx(180e3, rel=0.01)
+    assert of.loss.sure and of.loss.value == 0
+
+
+def test_a_loss_that_is_none_of_the_buffer() -> None:
+    of = seen.path(both(again=1e-3))
+    assert of.loss.sure and of.loss.value == pytest.approx(1e-3, rel=0.05)
+    assert of.loss.low < 1e-3 < of.loss.high
+    assert not of.buffer.sure and of.buffer.how.endswith("A guess: one BDP.")
+
+
+def test_one_contender_may_be_the_cause() -> None:
+    """Who alone loses more fills the buffer between two samples; and one alone proves nothing."""
+    results = [steady("bbr", 1, again=1e-2), steady("bbr", 2, again=1e-2), *both()]
+    assert seen.path(results).loss.value == 0
+    of = seen.path(results[:2])
+    assert of.loss.value == pytest.approx(1e-2, rel=0.05) and not of.loss.sure
+    assert "All are one contender's" in of.loss.how
+
+
+def test_a_timeout_is_no_queue() -> None:
+    """A round trip is long, too, where nothing came for a while."""
+    results = both()
+    for one in results:
+        (rows,) = one["flows"][0]["connections"]
+        for n in range(100, 110):
+            rows["delivered"][n] = rows["delivered"][99]
+            rows["rtt_us"][n] = 300_000 if n >= 104 else 42_000
+        for n in range(110, 201):
+            rows["delivered"][n] -= 4000
+    assert seen.path(results).buffer.low == pytest.approx(0.010 * 48e6 / 8)
+
+
+def test_a_path_of_which_nothing_is_seen() -> None:
+    one = made()
+    one["flows"][0]["connections"] = []
+    with pytest.raises(LabError, match="too little was seen of the path"):
+        seen.path([one])
+
+
+LAB = {"cubic", "ltcp", "reno"}
+
+
+def test_a_path_becomes_a_scenario(tmp_path: File) -> None:
+    file = tmp_path / "path.toml"
+    written = lab.save([*both(queue=30.0), steady("other", 1)], file, LAB, ["a note"])
+    assert written == [file, tmp_path / "path.measured.json"]
+    cubic, ltcp = scenario.load(file)
+    assert [cubic.flow[0].cc, ltcp.flow[0].cc] == ["cubic", "ltcp"]
+    assert (cubic.link.rate, cubic.duration, cubic.seeds) == (48_000_000, 20, [1])
+    assert cubic.warmup == pytest.approx(20 / 3, abs=1e-3) and cubic.flow[0].rtt == 0.04
+    assert cubic.link.buffer == (180_000, "b") and cubic.link.loss == 0
+    text = file.read_text()
+    assert "# a note\n" in text and "# rate: 48 Mbit/s (48 Mbit/s to 48 Mbit/s), sure." in text
+    # What was measured is beside it, the lab's own algorithm or not.
+    assert len(lab.measured(file)) == 5
+    (tmp_path / "path.measured.json").unlink()
+    with pytest.raises(LabError, match="there is no path.measured.json beside it"):
+        lab.measured(file)
+
+
+def test_a_guess_is_called_one() -> None:
+    text = lab.scenario(both(again=1e-3), LAB, [])
+    assert "# buffer: " in text and "A GUESS" in text and "seeds = [1, 2, 3, 4, 5]" in text
+
+
+def test_nothing_that_the_lab_has() -> None:
+    with pytest.raises(LabError, match="the lab has none of other: no scenario is written"):
+        lab.scenario([steady("other", 1)], LAB, [])
+
+
+def test_bytes_and_connections_are_in_it(tmp_path: File) -> None:
+    results = both()
+    for one in results:
+        one["scenario"]["flow"][0]["bytes"] = 10**8
+        one["scenario"]["warmup"] = 0.0
+    results[1]["scenario"]["flow"][0]["parallel"] = 8
+    file = tmp_path / "path.toml"
+    file.write_text(lab.scenario(results, LAB, []))
+    found = scenario.load(file)
+    assert {one.flow[0].parallel for one in found} == {1, 8} and len(found) == 4
+    # A transfer may take longer in the lab.
+    assert found[0].flow[0].bytes == 10**8 and found[0].duration == 90
+
+
+def of_the_lab(cc: str, mbps: float) -> Json:
+    one = run(cc, 1, mbps)
+    del one["path"]
+    one["scenario"] |= {"duration": 3.0, "warmup": 1.0, "link": {"mtu": 1500}}
+    one["scenario"]["flow"][0] = {"cc": cc, "parallel": 1}
+    one["flows"][0]["retransmissions"] = round(0.01 * mbps * 1e6 * 2 / 8 / 1448)
+    return one
+
+
+def test_the_lab_beside_it() -> None:
+    found = measured(2, ltcp=(40, 50), cubic=(20, 50), other=(30, 50))
+    out = StringIO()
+    printed, verdict = lab.table(found, [of_the_lab("ltcp", 42), of_the_lab("cubic", 21)])
+    Console(file=out, width=200).print(printed)
+    cells = {row[0]: row for row in map(str.split, out.getvalue().splitlines()) if row}
+    # Goodput, sent again and RTT, each measured and by the lab.
+    assert cells["ltcp"][2] == "42.00" and cells["ltcp"][4] == "1.01"
+    assert cells["other"][2::2] == ["-", "-", "-"]
+    assert verdict == "The best goodput is ltcp's, measured and in the lab."
+    _, verdict = lab.table(found, [of_the_lab("ltcp", 20), of_the_lab("cubic", 21)])
+    assert verdict.startswith("The best goodput was ltcp's; in the lab it is cubic's.")
+    _, verdict = lab.table(found, [of_the_lab("cubic", 21)])
+    assert "The lab has it not" in verdict

@@ -7,12 +7,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
+from typing import Literal
 
 from rich import box
 from rich.table import Table
 
 from longfat.core import units
-from longfat.measure.path import difference, limits
+from longfat.measure.path import difference, limits, seen
 from longfat.measure.path.difference import Median, Pair, Values
 from longfat.measure.path.host import Host
 from longfat.run.result import Json
@@ -28,6 +29,11 @@ class Measure:
     digits: int
     high: bool  # whether more is better
 
+
+_PATH: dict[str, Literal["left", "right"]] = {
+    **{"": "left", "value": "right", "from": "right", "to": "right"},
+    "how sure": "left",
+}
 
 GOODPUT = Measure("goodput\nMbit/s", "goodput", 2, True)
 COMPLETION = Measure("completion\ns", "completion time", 3, False)
@@ -119,6 +125,21 @@ def table(answer: Answer, title: str) -> Table:
     for row in found:
         out.add_row(*row)
     return out
+
+
+def path_table(of: seen.Path) -> Table:
+    """What the path is, as far as that is seen."""
+    out = Table(title="the path", box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0))
+    for heading, justify in _PATH.items():
+        out.add_column(heading, justify=justify, no_wrap=True)
+    for row in seen.rows(of):
+        out.add_row(*row[:-1])
+    return out
+
+
+def path_reasons(of: seen.Path) -> list[str]:
+    """How each of that is known."""
+    return [f"{name}: {why}" for name, *_, why in seen.rows(of)]
 
 
 def _percent(ratio: float) -> str:

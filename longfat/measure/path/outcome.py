@@ -146,7 +146,12 @@ def make(path: Path, run: Run, host: Host, *, number: int, place: int, seed: int
             "case_name": run.contender.label if run.contender.parallel > 1 else "",
             **{"duration": whole["seconds"], "warmup": begin, "sample": SAMPLE},
             "link": {"rate": None, "mtu": int(last[0].get("pmtu", 0)) or None, "aqm": "unknown"},
-            "flow": [{"cc": cc, "rtt": base / 1e3, "parallel": run.contender.parallel}],
+            "flow": [
+                {
+                    **{"cc": cc, "rtt": base / 1e3, "parallel": run.contender.parallel},
+                    **({"bytes": path.size} if path.size else {}),
+                }
+            ],
         },
         "seed": number,
         "backend": BACKEND,
