@@ -397,9 +397,10 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
 
 def build_links(what: Kernel = LAB) -> Path:
     """A directory with the modules that are networks, built for this kernel: lflink.ko, the whole
-    one of most runs, and sch_lfvary.ko, a link that changes."""
+    one of most runs, sch_lfvary.ko, a link that changes, and sch_lfsync.ko, of which all flows lose
+    at once."""
     kernel = build(what)
-    names = ("lflink", "sch_lfvary")
+    names = ("lflink", "sch_lfsync", "sch_lfvary")
     files = [tools.GUEST / "Kbuild", *(tools.GUEST / f"{name}.c" for name in names)]
     log = cache.directory() / f"link-build-{what.key}.log"
 

@@ -27,7 +27,7 @@ from longfat.core.errors import LabError
 from longfat.machines import suite, vm
 from longfat.run import identity, lflink, loading
 from longfat.run.identity import Made, Platform
-from longfat.run.plan import VARY, Plan
+from longfat.run.plan import SYNC, VARY, Plan
 from longfat.run.scenario import Scenario
 
 MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
@@ -184,7 +184,7 @@ def fill(
     for program in ("lfgen", "lforder"):
         if f"./bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
-    for module in (lflink.FILE, VARY):
+    for module in (lflink.FILE, SYNC, VARY):
         if re.search(rf"^insmod \./{module}\b", plan.setup, re.M):
             shutil.copy(backend.link_file(module), run)
     for script in ("run.sh", "init.sh"):

@@ -16,8 +16,11 @@ from longfat.core import units
 
 ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does not
 
-# "fifo" lets all wait and "police" none; between them are the active ones and the fair ones.
-Aqm = Literal["fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "fq", "drr", "police"]
+# "fifo" lets all wait and "police" none; between them are the active ones and the fair ones, and
+# "sync", which is the lab's own (guest/sch_lfsync.c).
+Aqm = Literal[
+    "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "fq", "drr", "police", "sync"
+]
 AQMS = tuple(name for name in get_args(Aqm) if name != "fifo")
 
 # What a value is checked with, and becomes: words for tc.
@@ -161,6 +164,7 @@ DISCIPLINES: dict[str, Discipline] = {
     ),
     "drr": Discipline({"quantum": _QUANTUM}),
     "police": Discipline(),
+    "sync": Discipline(),
 }
 MARKING = tuple(name for name, one in DISCIPLINES.items() if one.marks)
 
@@ -287,6 +291,10 @@ def commands(aqm: str, options: Mapping[str, object], at: Bottleneck, *, ecn: bo
     one = DISCIPLINES[aqm]
     mark = f" {one.ecn if ecn else one.noecn}".rstrip()
     more: list[str] = []
+    if aqm == "sync":
+        # tc knows none of its words: it holds what its device's txqueuelen says.
+        length = f"ip -n $ns link set dev $dev txqueuelen {at.limit}"
+        return [length, f"{add} root {root}", f"{add} parent 1:1 handle 10: lfsync"]
     if aqm == "red":
         child = _red(at, options, mark)
     elif aqm == "drr":

@@ -162,6 +162,7 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     # What only some runs have.
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
     order += [_bare("sch_lfvary.c")] if scenario.changing else []
+    order += [_bare("sch_lfsync.c")] if scenario.synchronised else []
     written = sorted(files(plan, scenario).items())
     return cache.digest(seed, memory(scenario), reading, *written, *order)
 

@@ -27,6 +27,7 @@ from longfat.run.scenario import Flow, Group, Link, Request, Scenario, Short, Ud
 FIRST_PORT = 5001
 LFGEN = "./bin/lfgen traffic"
 VARY = "sch_lfvary.ko"
+SYNC = "sch_lfsync.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
 FILES = 1024  # that a process may have open if nobody asks for more
 LATE = 10  # packets of the link that go before one that is reordered, at least
@@ -210,6 +211,14 @@ def _thin_acks(keep: int) -> list[str]:
     ]
 
 
+def _again(scenario: Scenario) -> int:
+    """How long an overflow lasts that all flows are to lose a packet in, ns: until the last of them
+    has answered.  That takes two of the longest round trips behind full queues: in one it learns of
+    the loss, and over the other the kernel spreads the decrease."""
+    full = sum(8 * link.mtu * scenario.packets(link) / link.rate for link in scenario.path)
+    return round(2 * (scenario.max_rtt + full) * 1e9)
+
+
 def _files(scenario: Scenario) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
     three, with its listener; of short flows a second's may be there at once, and more."""
@@ -310,6 +319,8 @@ def _routed(
         out.append(f"ip -n {east} route add default via {net}.1")
     if scenario.changing:
         out.append(f"insmod ./{VARY}")
+    if scenario.synchronised:
+        out.append(f"insmod ./{SYNC} again={_again(scenario)}")
     quick = " quickack 1" if scenario.host.quickack else ""
     out.append(f"ip -n {receiver} route add default via 10.0.0.1{quick}")
     # Who leaves before the end does so at the router that begins the next link.
@@ -395,6 +406,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         raise LabError(
             f"{scenario.name}: link.at and link.trace need virtual time: use --backend uml"
         )
+    if scenario.synchronised and not virtual:
+        raise LabError(f"{scenario.name}: link.aqm = sync needs virtual time: use --backend uml")
     ends = _Ends(receiver, senders, groups, _settings(scenario), exits)
     if virtual and lflink.carries(scenario):
         out, spaces, queues = _direct(scenario, ends)

@@ -508,6 +508,11 @@ class Scenario(_Strict):
         return any(link.changing for link in self.path)
 
     @property
+    def synchronised(self) -> bool:
+        """Whether all flows lose at once at the overflows of any link."""
+        return any(link.aqm == "sync" for link in self.path)
+
+    @property
     def max_rtt(self) -> float:
         """The longest RTT of the bulk flows, of the other traffic where there are none, seconds:
         the BDP is taken with it."""

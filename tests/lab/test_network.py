@@ -8,14 +8,16 @@ import random
 import re
 from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
-from conftest import EMPTY, SMALL, Experiment
+from conftest import EMPTY, FAST, SMALL, Experiment
 from guest import boot
 
 from examples import examples
 from longfat.build.modules import ROOT
+from longfat.pages.data import loss_events
 from longfat.run import disciplines, plan, result, runner, scenario
 from longfat.run.backends import Uml, fill
 from longfat.run.disciplines import DISCIPLINES, Bottleneck
@@ -88,19 +90,23 @@ def test_every_option_reaches_the_kernel(uml: Uml) -> None:
     files = [tc / "tc"] if tc else []
     lines = ["ip link add name lf0 type veth peer name lf1", "ip link set lf0 up", "dev=lf0"]
     lines.append(f"tc() {{ shift 2; {'./tc' if tc else 'command tc'} \"$@\"; }}")
+    lines.append('ip() { shift 2; command ip "$@"; }')
     for name, one in DISCIPLINES.items():
         asked = {key: value for key, (value, _) in TOLD.get(name, {}).items()}
+        if name == "sync":
+            lines.append(f"insmod ./{plan.SYNC}")
         assert asked.keys() == one.options.keys(), f"an option of {name} is not tried"
         # Where packets may be marked, red cannot be told not to drop them otherwise.
         disciplines.check(name, asked, ecn=one.marks)
         at = Bottleneck(20_000_000, 1500, 100, senders=2)
         lines += ["ns=x", *disciplines.commands(name, asked, at, ecn=one.marks)]
         lines += ["tc -n x -j qdisc show dev lf0", "tc -n x qdisc del dev lf0 root"]
-    shown = boot(uml, "\n".join(lines), files).splitlines()
+    shown = boot(uml, "\n".join(lines), [*files, uml.link_file(plan.SYNC)]).splitlines()
     for (name, one), line in zip(DISCIPLINES.items(), shown, strict=True):
         root, *children = json.loads(line)
         kinds = [root["kind"], *(child["kind"] for child in children)]
-        assert {"fifo": "netem", "police": "prio"}.get(name, name) in kinds
+        called = {"fifo": "netem", "police": "prio", "sync": "lfsync"}.get(name, name)
+        assert called in kinds
         (of,) = [x for x in (root, *children) if x["kind"] == name] or [{"options": {}}]
         options = of["options"]
         for key, (_, want) in TOLD.get(name, {}).items():
@@ -179,6 +185,70 @@ def test_target_of_the_queue(experiment: Experiment, aqm: str) -> None:
         assert one["summary"]["utilisation"] > 0.8
         delays.append(one["summary"]["queue_delay_ms"]["p50"])
     assert delays[0] < 20 < delays[1] < 80, delays
+
+
+# --- all flows lose at once
+
+# Each second a burst finds room for ten packets, and for those that leave meanwhile.  20, 30 and
+# 40 ms later, when the queue is empty again, three others send a packet, as they do each 50 ms.
+# An overflow lasts for 92 ms.
+BURSTS = (
+    SMALL.replace('"1bdp"', '"10p"')
+    + """
+[[udp]]
+rtt = "0s"
+rate = "200mbit"
+size = 1472
+start = "1.5s"
+on = "1.2ms"
+off = "998.8ms"
+"""
+    + "".join(
+        f'[[udp]]\nrtt = "0s"\nrate = "46720bit"\nsize = 250\nstart = "1.0{n}s"\n'
+        for n in (2, 3, 4)
+    )
+)
+
+
+def test_an_overflow_takes_a_packet_of_each_flow(experiment: Experiment) -> None:
+    """Of each other sender the first packet in it; of the burst only those that find it full."""
+    found = {}
+    for aqm in ("fifo", "sync"):
+        link, flow = f'aqm = "{aqm}"', 'bytes = "1kB"'
+        (found[aqm],) = experiment(text=BURSTS, flow=flow, link=link, out=aqm)
+    fifo, sync = (
+        [
+            round(udp["goodput_bps"] / 8 * 8 / of["size"])
+            for udp, of in zip(one["udp"], one["scenario"]["udp"], strict=True)
+        ]
+        for one in found.values()
+    )
+    # 8 seconds, with a burst and 20 packets of each of the others in each.
+    assert fifo[1:] == [160] * 3 and sync[1:] == [152] * 3
+    sent = fifo[0] + found["fifo"]["summary"]["dropped"]
+    assert sync[0] + found["sync"]["summary"]["dropped"] == sent + 24 > sync[0] + 24
+
+
+def test_all_flows_lose_as_often(experiment: Experiment) -> None:
+    """Behind a FIFO a Reno flow escapes overflows that one of LTCP makes.  If it loses at each, it
+    grows from half of its window to the whole of it by as many packets as there are round trips
+    between two, but for the one in which it recovers: on average it is 1.5 times that."""
+    more = '[[flow]]\ncc = "reno"\nrtt = "60ms"\n'
+    text = FAST.replace('"40s"', '"120s"').replace('"10s"', '"40s"')
+    counts = {}
+    for aqm in ("fifo", "sync"):
+        link = f'aqm = "{aqm}"\nmtu = 576'
+        (one,) = experiment(text=text, top='sample = "20ms"', link=link, more=more, out=aqm)
+        counts[aqm] = [loss_events(one, flow["connections"][0]) for flow in one["flows"]]
+    ltcp, reno = counts["sync"]
+    assert ltcp == reno > 10
+    assert counts["fifo"][1] < counts["fifo"][0]
+    flow = one["flows"][1]
+    seconds = 80 / reno
+    window = 1.5 * (seconds / (flow["rtt_ms"]["mean"] / 1e3) - 1)
+    times, windows = (flow["connections"][0][key] for key in ("t", "cwnd"))
+    mean = fmean(w for t, w in zip(times, windows, strict=True) if t > 40)
+    assert mean == pytest.approx(window, rel=0.15)
 
 
 # --- changes in the course of a run

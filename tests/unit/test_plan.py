@@ -34,7 +34,7 @@ SHORT = '[[short]]\ncc = "foo"\nrtt = "30ms"\nper_second = 2.5\nmean_size = "10k
 def commands(tmp_path: Path) -> Commands:
     bin_ = tmp_path / "stubs"
     bin_.mkdir()
-    for name in ("ip", "tc", "ethtool", "sysctl"):
+    for name in ("ip", "tc", "ethtool", "sysctl", "insmod"):
         (bin_ / name).write_text(STUB)
         (bin_ / name).chmod(0o755)
     log = tmp_path / "commands"
@@ -193,7 +193,7 @@ def test_fifo_bottleneck(one: One, commands: Commands) -> None:
 
 
 # Those that are in a tbf, which has the rate.
-QUEUES = sorted(set(AQMS) - {"cake", "police"})
+QUEUES = sorted(set(AQMS) - {"cake", "police", "sync"})
 
 
 @pytest.mark.parametrize(
@@ -226,6 +226,22 @@ def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> No
             assert child[-1] == ("ecn" if ecn else "noecn")
     for ns in ("lf-s0", "lf-d"):
         assert sysctls(did, ns)["net.ipv4.tcp_ecn"] == str(int(ecn))
+
+
+def test_sync_holds_what_its_device_is_told(one: One, commands: Commands) -> None:
+    """And an overflow lasts for two of the longest round trips behind the full queue."""
+    made = make(one(buffer='buffer = "90p"', link='mtu = 1000\naqm = "sync"'), virtual=True)
+    did = commands(made)
+    assert "ip -n lf-r link set dev bottleneck txqueuelen 90".split() in did
+    root, child = qdiscs([c for c in did if c[3:4] == ["qdisc"]])[("lf-r", "bottleneck")]
+    assert (
+        root[:4] == ["root", "handle", "1:", "tbf"]
+        and " ".join(child) == "parent 1:1 handle 10: lfsync"
+    )
+    # 20 ms, and 90 packets of 0.8 ms, twice.
+    assert "\ninsmod ./sch_lfsync.ko again=184000000\n" in made.setup
+    with pytest.raises(LabError, match="link.aqm = sync needs virtual time: use --backend uml"):
+        plan.make(one(link='aqm = "sync"'), 1, prefix="lf", virtual=False)
 
 
 def test_drr_has_a_class_for_each_sender(one: One, commands: Commands) -> None:
