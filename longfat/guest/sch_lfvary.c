@@ -19,7 +19,8 @@
  * seeds the losses.
  *
  * What is served is exact to the bit: a packet that is half sent when the rate changes
- * has its other half sent at the new one.  All steps are known beforehand, so when a
+ * has its other half sent at the new one.  A time is whole nanoseconds, rounded down as
+ * lflink's and netem's.  All steps are known beforehand, so when a
  * packet will have left is known as its first bit is sent, and a step costs nothing by
  * itself.  Until it has left it is in the child's queue.  Packets keep their order when
  * the delay falls.
@@ -115,7 +116,7 @@ static void serve(struct vary *q, u64 t, u64 bits)
 			if (rate == ALL_AT_ONCE || !left)
 				need = 0;
 			else if (rate)
-				need = div64_u64(left + rate - 1, rate);
+				need = div64_u64(left, rate);
 			if (need != NEVER && (end == NEVER || need <= end - t)) {
 				q->done = t + need;
 				q->done_step = i;

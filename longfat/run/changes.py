@@ -16,9 +16,11 @@ from __future__ import annotations
 
 import csv
 import math
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 
 # What Mahimahi delivers at a time, bytes of IP packets.
@@ -83,7 +85,7 @@ def read(name: str, base: Path) -> Trace:
 
 
 def _deliveries(path: Path, rows: Sequence[tuple[int, str]]) -> Trace:
-    at: Counter[int] = Counter()
+    at = Counter({0: 0})  # until its first line nothing leaves
     last = 0
     for number, text in rows:
         if not text.isdigit() or int(text) < last:
@@ -185,19 +187,64 @@ def steps(rate: int, found: Iterable[Change]) -> list[Step]:
     return [at[ns] for ns in sorted(at)]
 
 
+class Carried:
+    """What a link can have carried until a time, in bits and seconds."""
+
+    def __init__(self, of: Sequence[Step]) -> None:
+        self._steps = of
+        self._at = [one.at / 1e9 for one in of]
+        self._bits = [0.0]  # until each step, without what is delivered at its time
+        for one, after in pairwise(of):
+            more = 8 * one.deliver + one.rate * (after.at - one.at) / 1e9
+            self._bits.append(self._bits[-1] + more)
+
+    def _before(self, t: float) -> int:
+        return max(0, bisect_left(self._at, t) - 1)
+
+    def until(self, t: float) -> float:
+        """Bits, without what is delivered at `t`."""
+        i = self._before(t)
+        bits = self._bits[i] + self._steps[i].rate * max(0.0, t - self._at[i])
+        return bits + 8 * self._steps[i].deliver * (t > self._at[i])
+
+    def when(self, bits: float) -> float:
+        """When it has carried so many: infinity if it never does."""
+        i = max(0, bisect_left(self._bits, bits) - 1)
+        one = self._steps[i]
+        after = self._at[i + 1] if i + 1 < len(self._at) else math.inf
+        rest = bits - self._bits[i] - 8 * one.deliver
+        if rest <= 0:
+            return self._at[i]
+        return min(after, self._at[i] + rest / one.rate) if one.rate else after
+
+    def most(self, seconds: float) -> float:
+        """The most bits that it carries in so long a time."""
+
+        def of(begin: float) -> float:
+            end = math.nextafter(begin + seconds, math.inf)  # with what is delivered then
+            return self.until(end) - self.until(begin)
+
+        return max(max(of(t), of(max(0.0, t - seconds))) for t in self._at)
+
+    def delay(self, t: float) -> float:
+        """What a packet that leaves it then takes behind it, seconds."""
+        return self._steps[self._before(math.nextafter(t, math.inf))].delay / 1e9
+
+
 def mean_rate(of: Sequence[Step], begin: float, end: float) -> float:
     """What the link could carry from `begin` to `end` (seconds), in bits per second."""
-    first, last = begin * 1e9, end * 1e9
-    bits = 0.0
-    for one, until in zip(of, [*(x.at for x in of[1:]), last], strict=True):
-        bits += one.rate * max(0.0, min(until, last) - max(one.at, first)) / 1e9
-        bits += 8 * one.deliver * (first <= one.at < last)
-    return bits / (end - begin)
+    carried = Carried(of)
+    return (carried.until(end) - carried.until(begin)) / (end - begin)
+
+
+def whole(rate: int) -> int:
+    """A rate in bytes per second.  They are whole ones, as tc's are."""
+    return max(1, rate // 8) if rate else 0
 
 
 def of_rate(of: Sequence[Step]) -> str:
     """The file of the bottleneck."""
-    return "".join(f"{one.at} {one.rate} 0 0 {one.deliver}\n" for one in of)
+    return "".join(f"{one.at} {8 * whole(one.rate)} 0 0 {one.deliver}\n" for one in of)
 
 
 def of_delay(of: Sequence[Step], seed: int) -> str:

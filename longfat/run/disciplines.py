@@ -254,11 +254,7 @@ def _drr(at: Bottleneck, options: Mapping[str, object]) -> list[str]:
         )
     ]
     key = "handle 1 flow map key src and 0xff00 rshift 8 baseclass 10:1"
-    return [
-        *classes,
-        f"tc -n $ns filter add {of} protocol ip prio 1 {key}",
-        f"tc -n $ns filter add {of} protocol all prio 2 matchall classid 10:1",  # ARP
-    ]
+    return [*classes, f"tc -n $ns filter add {of} protocol ip prio 1 {key}"]
 
 
 def commands(aqm: str, options: Mapping[str, object], at: Bottleneck, *, ecn: bool) -> list[str]:

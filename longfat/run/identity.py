@@ -50,6 +50,7 @@ PUBLISHED = ROOT / "docs/results/platform.json"
 RENEW = "scripts/longfat python -m longfat.pages platform"
 # Raised when result.py computes a result otherwise from the same samples: all are older then.
 COMPUTATION = 2
+OF_OBJECTS = 2  # the same of runs with objects
 INSMOD = "insmod"  # of `files`, if a module that was given wants more than to be loaded
 UML = "uml"  # the backend of which results repeat to the byte
 
@@ -160,11 +161,12 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
         *(plan.flows, plan.udp, plan.objects),
     )
     # What only some runs have.
+    objects = [OF_OBJECTS] if plan.objects else []
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
     order += [_bare("sch_lfvary.c")] if scenario.changing else []
     order += [_bare("sch_lfsync.c")] if scenario.synchronised else []
     written = sorted(files(plan, scenario).items())
-    return cache.digest(seed, memory(scenario), reading, *written, *order)
+    return cache.digest(seed, memory(scenario), reading, *objects, *written, *order)
 
 
 # --- what carries it out

@@ -15,6 +15,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 
+from longfat.run import changes
 from longfat.run.scenario import Scenario
 
 # As run.sh finds it in the run's directory.
@@ -49,9 +50,7 @@ def setup(
     $dev of $ns, its RTT in seconds, and all with the same sysctl `settings`."""
     link, host = scenario.link, scenario.host
     delays = ",".join(str(round(rtt * 1e9)) for rtt in rtts)
-    # Whole bytes a second, as in tc.
-    rate = link.rate // 8
-    words = f"rate={rate} limit={scenario.buffer_packets} delay={delays}"
+    words = f"rate={changes.whole(link.rate)} limit={scenario.buffer_packets} delay={delays}"
     first = []
     for i, ns in enumerate([receiver, *senders]):
         first += [f"netns add {ns}", f"link set lf{i} netns {ns} name eth0"]

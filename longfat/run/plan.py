@@ -29,6 +29,7 @@ LFGEN = "./bin/lfgen traffic"
 VARY = "sch_lfvary.ko"
 SYNC = "sch_lfsync.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
+ADDRESS = "02:00:00:00:00:01"  # of Ethernet, of every device
 FILES = 1024  # that a process may have open if nobody asks for more
 LATE = 10  # packets of the link that go before one that is reordered, at least
 
@@ -115,12 +116,21 @@ def _impairments(link: Link) -> list[list[str]]:
     return hops if link.impaired else []
 
 
-def _hops(link: Link, seed: int | None) -> list[list[str]]:
-    """What is added to the device of each hop behind the bottleneck."""
-    seeded = [] if seed is None else [f"seed {seed}"]
+def drawn(seed: int, place: str) -> int:
+    """The seed of one hop's random numbers: each has its own."""
+    return random.Random(f"{place} {seed}").getrandbits(31)
+
+
+def _seeded(seed: int | None, place: str) -> str:
+    """The same, as netem is told."""
+    return "" if seed is None else f" seed {drawn(seed, place)}"
+
+
+def _hops(link: Link, n: int, seed: int | None) -> list[list[str]]:
+    """What is added to the device of each hop behind the bottleneck of link `n`."""
     found = [
-        [f"root netem {' '.join(['limit 1000000', *parts, *seeded])}"]
-        for parts in _impairments(link)
+        [f"root netem {' '.join(['limit 1000000', *parts])}{_seeded(seed, f'hop {n} {hop}')}"]
+        for hop, parts in enumerate(_impairments(link))
     ]
     if link.changing - {"rate"}:
         # The counts of a run are those of the first hop, so that is where losses are.
@@ -136,7 +146,8 @@ def _changes(scenario: Scenario, seed: int) -> dict[str, str]:
         if "rate" in link.changing:
             found[f"vary-{_device('bottleneck', n)}"] = changes.of_rate(scenario.steps(link))
         if link.changing - {"rate"}:
-            found[f"vary-{_device('east', n)}"] = changes.of_delay(scenario.steps(link), seed + n)
+            own = drawn(seed, f"change {n}")
+            found[f"vary-{_device('east', n)}"] = changes.of_delay(scenario.steps(link), own)
     return found
 
 
@@ -145,7 +156,7 @@ def _device(name: str, n: int) -> str:
     return f"{name}{n + 1}" if n else name
 
 
-def _back(scenario: Scenario, link: Link, seed: int | None) -> str:
+def _back(scenario: Scenario, link: Link, n: int, seed: int | None) -> str:
     """The tc command for the way back on device $dev of namespace $ns."""
     limit, words = 1000000, ""
     if link.reverse_rate:
@@ -153,7 +164,7 @@ def _back(scenario: Scenario, link: Link, seed: int | None) -> str:
         words = f" rate {link.reverse_rate}bit -{disciplines.ETHERNET}"
     if link.reverse_loss:
         words += f" loss {link.reverse_loss * 100:.9f}%"
-        words += "" if seed is None else f" seed {seed}"
+        words += _seeded(seed, f"back {n}")
     return f"tc -n $ns qdisc add dev $dev root netem limit {limit}{words}"
 
 
@@ -176,12 +187,12 @@ def _way(scenario: Scenario, prefix: str, seed: int | None) -> tuple[list[_Node]
         more = _thin_acks(link.ack_thin) if link.ack_thin > 1 else []
         add = [*bottleneck(scenario, link), *more]
         nodes.append(_Node(f"{prefix}-{_device('r', n)}", _device("bottleneck", n), add))
-        for letter, hop in zip("wvu", _hops(link, seed), strict=False):
+        for letter, hop in zip("wvu", _hops(link, n, seed), strict=False):
             commands = [f"tc -n $ns qdisc add dev $dev {x}" for x in hop]
             space = f"{prefix}-{letter}{n + 1 if n else ''}"
             nodes.append(_Node(space, _device("east", n), commands))
         if link.other_way:
-            nodes[-1].reverse = [_back(scenario, link, seed)]
+            nodes[-1].reverse = [_back(scenario, link, n, seed)]
             # In a host netem would take packets from the sockets that count them.
             if n + 1 == len(scenario.path):
                 nodes.append(_Node(f"{prefix}-x", "last", []))
@@ -239,6 +250,9 @@ def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[s
 
     A buffer in packets would count a batch as one packet.  So devices do not batch; with
     `batches` the first end may, and cuts batches up before they reach the wire.
+
+    Nobody asks whose an address is: that would cost each first packet a round trip, and be lost
+    in an outage.  Without ARP a device sends to its own address, so all have the same.
     """
     (a, dev_a, _), (b, dev_b, _) = ends
     out = [f"ip link add name {dev_a} netns {a} type veth peer name {dev_b} netns {b}"]
@@ -247,7 +261,8 @@ def veth(*ends: tuple[str, str, str], mtu: int, batches: bool = False) -> list[s
         if address:
             out.append(f"ip -n {ns} addr add {address}/24 dev {dev}")
         out.append(f"ip netns exec {ns} ethtool -K {dev} tso off gso {offload} gro off >/dev/null")
-        out.append(f"ip -n {ns} link set {dev} mtu {mtu} txqueuelen 1000 up")
+        words = f"address {ADDRESS} arp off mtu {mtu} txqueuelen 1000"
+        out.append(f"ip -n {ns} link set {dev} {words} up")
     return out
 
 
@@ -307,7 +322,9 @@ def _routed(
     for ns in spaces:
         out.append(f"ip netns add {ns}")
         out.append(f"ip -n {ns} link set lo up")
-        out.append(f"ip netns exec {ns} sysctl -qw net.ipv4.ip_forward=1")
+        # Nor does IPv6 ask for routers, where there is any (-e).
+        quiet = "net.ipv4.ip_forward=1 net.ipv6.conf.default.disable_ipv6=1"
+        out.append(f"ip netns exec {ns} sysctl -qwe {quiet}")
     # First the way: 10.0.0.0/24 is the receiver's.
     nets = [*(f"10.0.{i}" for i in range(1, len(nodes))), "10.0.0"]
     path = [*routers, receiver]

@@ -23,16 +23,17 @@ import json
 import math
 import re
 import secrets
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from longfat.core.errors import LabError, cannot_write
-from longfat.run import identity, iperf3
+from longfat.run import changes, identity, iperf3
 from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
 from longfat.run.plan import FIRST_PORT, Plan
-from longfat.run.scenario import Group, Scenario
+from longfat.run.scenario import Group, Request, Scenario, Video
 
 # What makes a run fail, wherever the kernel logs it.
 SPLAT = re.compile(
@@ -231,21 +232,20 @@ OBJECTS = ("short", "request", "video")
 CLASSES = (10_000, 100_000, 1_000_000, 10_000_000, None)
 
 
-def _by_size(done: list[list[float]], rate: float, rtt: float) -> list[Json]:
-    """Completion of the objects of each class of sizes, and their efficiency: how long there must
-    be for the size at the link's rate, and one round trip, over how long it was."""
+def _by_size(done: list[list[float]], least_time: Callable[[float, float], float]) -> list[Json]:
+    """Completion of the objects of each class of sizes, and their efficiency: `least_time`, of
+    when one began and its size, over how long it was."""
     found = []
     least = 0
     for most in CLASSES:
-        those = [(size, seconds) for _, _, seconds, size in done if size > least]
-        those = [one for one in those if most is None or one[0] <= most]
+        those = [one for one in done if one[3] > least and (most is None or one[3] <= most)]
         if those:
-            ideal = [(size * 8 / rate + rtt) / seconds for size, seconds in those]
+            ideal = [least_time(end - seconds, size) / seconds for end, _, seconds, size in those]
             found.append(
                 {
                     "largest": most,
                     "completed": len(those),
-                    "completion_s": spread([seconds for _, seconds in those], 6),
+                    "completion_s": spread([one[2] for one in those], 6),
                     "efficiency": round(sum(ideal) / len(ideal), 6),
                 }
             )
@@ -253,12 +253,40 @@ def _by_size(done: list[list[float]], rate: float, rtt: float) -> list[Json]:
     return found
 
 
-def _narrowest(scenario: Scenario, entry: Group) -> float:
-    """The least rate of the links that an entry crosses, bits per second, as they begin."""
+def _least_time(scenario: Scenario, entry: Group) -> Callable[[float, float], float]:
+    """How long an object of an entry takes at least, by when it begins and its size: a round trip
+    and the size at the least rate of the links that it crosses, as they are then.  A chunk of
+    video waits for no round trip: acknowledgments do."""
     links = scenario.path[entry.enter - 1 : entry.leave or len(scenario.path)]
+    rtt = 0 if isinstance(entry, Video) and not entry.reverse else entry.rtt
     if entry.reverse:
-        return min(link.reverse_rate or math.inf for link in links)
-    return min(link.rate for link in links)
+        back = min(link.reverse_rate or math.inf for link in links)
+        return lambda begin, size: rtt + size * 8 / back
+    if not any(link.changing for link in links):
+        rate = min(link.rate for link in links)
+        return lambda begin, size: rtt + size * 8 / rate
+    carried = [changes.Carried(scenario.steps(link)) for link in links]
+
+    def least(begin: float, size: float) -> float:
+        # A round trip has the links' delays of its own time, and so has what comes behind it.
+        first = begin + rtt + (sum(one.delay(begin) for one in carried) if rtt else 0)
+        last = max(one.when(one.until(first) + 8 * size) for one in carried)
+        return last + sum(one.delay(last) for one in carried) - begin
+
+    return least
+
+
+def _begun(plan: Plan, ident: int, entry: Group, done: list[list[float]], end: float) -> int:
+    """How many objects of this source were begun in a run that long."""
+    lines = plan.files.get(f"objects-{ident}", "").splitlines()
+    if not isinstance(entry, Request):
+        return len(lines)  # each at its time
+    # One after the other: the first when the connection is there, after a round trip at least.
+    ends = [one[0] for one in done if one[1] == ident]
+    before = ends[-1] if ends else entry.start + entry.rtt
+    thinks = [float(line.split()[0]) for line in lines[len(ends) : len(ends) + 1]]
+    stop = min(end, entry.start + (entry.duration or end))
+    return len(ends) + sum(before + think < stop for think in thinks)
 
 
 def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]:
@@ -271,17 +299,15 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
         for ident in idents:
             _check_cc(raw, ident, entry.cc)
         done = [one for one in raw["d"] if one[1] in idents and one[0] >= begin]
+        begun = sum(_begun(plan, ident, entry, raw["d"], scenario.duration) for ident in idents)
+        before = sum(one[1] in idents and one[0] < begin for one in raw["d"])
         found: Json = {
             kind: number,
+            "begun": begun - before,
             "completed": len(done),
             "goodput_bps": round(sum(one[3] for one in done) * 8 / measured),
             "completion_s": spread([one[2] for one in done], 6),
-            # A chunk waits for no round trip: acknowledgments do.
-            "by_size": _by_size(
-                done,
-                _narrowest(scenario, entry),
-                0 if kind == "video" and not entry.reverse else entry.rtt,
-            ),
+            "by_size": _by_size(done, _least_time(scenario, entry)),
             "completions": {
                 "t": [round(one[0], 6) for one in done],
                 "seconds": [round(one[2], 6) for one in done],
@@ -296,6 +322,7 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
                 for line in plan.files[f"objects-{ident}"].splitlines()
             )
             began = [(one[0] - one[2], one[2]) for one in raw["d"] if one[1] in idents]
+            found["due"] = due
             found["late"] = due - sum(
                 begin - 1e-6 <= t <= scenario.duration - entry.chunk + 1e-6 and took <= entry.chunk
                 for t, took in began

@@ -436,17 +436,10 @@ class Scenario(_Strict):
             raise ValueError("warmup must be shorter than duration")
         if self.sample < 1e-3 or self.queue_sample < 1e-3:
             raise ValueError("sample and queue_sample must be at least 1ms")
-        for i, at in ((i, at) for link in self.path for i, at in enumerate(link.at)):
-            if at.time >= self.duration:
-                raise ValueError(f"link.at[{i}].time is after the end of the run")
-            if at.every and (self.duration - at.time) / at.every > changes.MOST:
-                raise ValueError(f"link.at[{i}].every: more than {changes.MOST} changes")
-        if not self.mean_rate:
-            raise ValueError("link: it is down in all of the measured time")
+        for n, link in enumerate(self.path):
+            self._link_in_time(link, f"link[{n}]" if self.links else "link")
         if self.changing and self.traffic == "iperf3":
             raise ValueError("traffic = iperf3: link.at and link.trace are with lfgen only")
-        if any(link.aqm == "red" and self.packets(link) < 12 for link in self.path):
-            raise ValueError("link.aqm = red needs a buffer of at least 12 packets")
         for kind in TRAFFIC:
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:
@@ -479,6 +472,18 @@ class Scenario(_Strict):
                 f"{self.connections} connections and other traffic, at most {MAX_CONNECTIONS}"
             )
         return self
+
+    def _link_in_time(self, link: Link, called: str) -> None:
+        """What is to be known of the run's length, too."""
+        for i, at in enumerate(link.at):
+            if at.time >= self.duration:
+                raise ValueError(f"{called}.at[{i}].time is after the end of the run")
+            if at.every and (self.duration - at.time) / at.every > changes.MOST:
+                raise ValueError(f"{called}.at[{i}].every: more than {changes.MOST} changes")
+        if not self._mean_rate(link):
+            raise ValueError(f"{called}: it is down in all of the measured time")
+        if link.aqm == "red" and self.packets(link) < 12:
+            raise ValueError(f"{called}.aqm = red needs a buffer of at least 12 packets")
 
     def _for_iperf3(self) -> None:
         if len(self.groups) > len(self.flow) or self.trace or self.link.ecn:
@@ -562,9 +567,26 @@ class Scenario(_Strict):
 
     @property
     def most_in_flight(self) -> float:
-        """What may be in flight and queued, bytes."""
+        """What may be in flight and queued, bytes, however links change."""
+        rtt = max(group.rtt for group in self.groups)
+        rtt += sum(self._longest_wait(link) for link in self.path)
         queued = sum(self.packets(link) * link.mtu for link in self.path)
-        return max(link.rate for link in self.path) / 8 * self.max_rtt + queued
+        if self.reverse:
+            back = [link for link in self.path if link.reverse_rate]
+            queued += sum(self.packets(link, reverse=True) * link.mtu for link in back)
+        return max(self._most_carried(link, rtt) for link in self.path) + queued
+
+    def _longest_wait(self, link: Link) -> float:
+        """What a link adds to the RTT at most, without its queue, seconds."""
+        delays = [step.delay / 1e9 for step in self.steps(link)] if link.changing else [0.0]
+        return max(delays) + 2 * link.jitter + link.aggregate
+
+    def _most_carried(self, link: Link, seconds: float) -> float:
+        """Bytes at most in so long a time, in either direction."""
+        most = link.rate * seconds
+        if "rate" in link.changing:
+            most = changes.Carried(self.steps(link)).most(seconds)
+        return max(most, (link.reverse_rate or 0) * seconds) / 8
 
     def steps(self, link: Link) -> list[Step]:
         """How a link is in the course of the run."""
@@ -576,9 +598,12 @@ class Scenario(_Strict):
     @property
     def mean_rate(self) -> float:
         """The rate of the link in the measured time, bits per second."""
-        if "rate" not in self.link.changing:
-            return self.link.rate
-        return changes.mean_rate(self.steps(self.link), self.warmup, self.duration)
+        return self._mean_rate(self.link)
+
+    def _mean_rate(self, link: Link) -> float:
+        if "rate" not in link.changing:
+            return link.rate
+        return changes.mean_rate(self.steps(link), self.warmup, self.duration)
 
     @property
     def mss(self) -> int:
@@ -596,11 +621,14 @@ def payload(mtu: int, *, timestamps: bool) -> int:
     return mtu - 40 - (12 if timestamps else 0)
 
 
-def _explain(error: ValidationError, path: Path) -> str:
+def _explain(error: ValidationError, path: Path, *, several: bool) -> str:
+    """What is wrong, with each link's number if there are several."""
     lines = []
     for item in error.errors():
         if item["loc"][:1] == ("links",) and len(item["loc"]) > 1:
             item["loc"] = ("link", int(item["loc"][1]) + 1, *item["loc"][2:])
+        elif item["loc"][:1] == ("link",) and several:
+            item["loc"] = ("link", 0, *item["loc"][1:])
         key = "".join(f"[{p}]" if isinstance(p, int) else f".{p}" for p in item["loc"]).lstrip(".")
         message = item["msg"].removeprefix("Value error, ")
         if item["type"] == "extra_forbidden":
@@ -683,7 +711,7 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
         try:
             scenarios.append(Scenario.model_validate(one, context={"base": path.parent}))
         except ValidationError as error:
-            raise LabError(_explain(error, path)) from error
+            raise LabError(_explain(error, path, several=bool(one.get("links")))) from error
     if len({s.name for s in scenarios}) != len(scenarios):
         raise LabError(f"{path}: case and vary: two combinations have the same name")
     return scenarios

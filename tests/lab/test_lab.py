@@ -323,7 +323,7 @@ def test_events_are_of_their_connection_and_time(experiment: Experiment) -> None
     assert len(connections) == 3
     for connection, start, rtt in zip(connections, (0, 3, 3), (0.04, 0.02, 0.02), strict=True):
         events = connection["events"]
-        # After ARP and the handshake, in the queue that another flow has filled.
+        # After the handshake, in the queue that another flow has filled.
         assert events[0]["reason"] == "init"
         assert start + rtt <= events[0]["t"] <= start + 2 * rtt + 0.04
         falls = [e for e in events if e["reason"] == "decrease" and e["t"] > start + 1]

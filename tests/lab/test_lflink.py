@@ -60,27 +60,11 @@ start = "5ms"
 bytes = "50MB"
 """
 
-# A router asks for addresses, and lflink need not.  So it has asked before the run begins, and
-# does not ask again.
-KNOWN = """
-for s in $(grep -v -e -r -e -d spaces); do
-	ip netns exec $s bash -c 'echo >/dev/udp/10.0.0.2/9'
-done
-sleep 1
-for ns in $(cat spaces); do
-	ip -n $ns neigh show | while read -r address _ device _ mac _; do
-		ip -n $ns neigh replace $address dev $device lladdr $mac nud permanent
-	done
-done
-"""
-
 
 def run(uml: Uml, one: scenario.Scenario, where: Path, *, direct: bool) -> Json:
     where.mkdir()
     made = plan.make(one, 1, prefix="lf", virtual=True)
     assert (lflink.FILE in made.setup) == direct
-    if not direct:
-        made.setup += KNOWN
     fill(where, made, one, uml)
     uml.execute(where, one, 1, timeout=240)
     return result.make(one, 1, "uml", made, where)
@@ -108,6 +92,10 @@ def test_both_networks_agree_to_the_packet(
     assert len(mine["t"]) > 8
     for what in ("t", "cwnd"):
         assert mine[what] == others[what]
+    # The handshake takes one round trip in both.
+    for a, b in zip(mine["min_rtt_us"], others["min_rtt_us"], strict=True):
+        assert a == pytest.approx(b, abs=2)
+    assert mine["rtt_us"][1] == pytest.approx(others["rtt_us"][1], abs=20)
     # A sample may come before or behind the end of a packet.
     pairs = zip(mine["received"], others["received"], strict=True)
     assert {abs(a - b) for a, b in pairs} <= {0, 8948}

@@ -63,7 +63,7 @@ def test_files_for_the_kernel(one: One) -> None:
         "5000000000 4000000 0 0 0",
     ]
     assert made.files["vary-east"].splitlines()[:4] == [
-        "seed 7",
+        f"seed {plan.drawn(7, 'change 0')}",
         "0 -1 0 0 0",
         "2000000000 -1 30000000 0 0",
         "5000000000 -1 30000000 429496730 0",
@@ -185,6 +185,88 @@ def test_deliveries(tmp_path: Path) -> None:
         (10, 0, 2),
     ]
     assert changes.mean_rate(run, 0, 0.012) == pytest.approx(9 * 1500 * 8 / 0.012)
+
+
+def test_nothing_leaves_before_the_first_delivery(tmp_path: Path) -> None:
+    """Whatever the link's own rate is."""
+    (tmp_path / "t").write_text("3\n4\n")
+    run = changes.steps(7_000_000, changes.unrolled(changes.read("t", tmp_path), 0.008))
+    assert [(x.at // 10**6, x.rate, x.deliver // 1500) for x in run] == [
+        (0, 0, 0),
+        (3, 0, 1),
+        (4, 0, 1),
+        (7, 0, 1),
+    ]
+    assert changes.of_rate(run).splitlines()[:2] == ["0 0 0 0 0", "3000000 0 0 0 1500"]
+
+
+# 8 Mbit/s, from 1 s on nothing but 1 MB then, from 2 s on 4 Mbit/s, from 3 s on down.
+CARRIED = changes.Carried(
+    [
+        Step(0, 8_000_000, 10_000_000),
+        Step(10**9, 0, 20_000_000, deliver=1_000_000),
+        Step(2 * 10**9, 4_000_000),
+        Step(3 * 10**9, 0),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("t", "bits"), [(0, 0), (0.5, 4e6), (1, 8e6), (1.5, 16e6), (2, 16e6), (2.5, 18e6), (9, 20e6)]
+)
+def test_what_a_link_has_carried(t: float, bits: float) -> None:
+    """And when it has: what is delivered at once has a time of its own."""
+    assert CARRIED.until(t) == bits
+    if bits not in (16e6, 20e6):
+        assert CARRIED.when(bits) == t
+
+
+def test_when_a_link_has_carried_so_much() -> None:
+    assert [CARRIED.when(bits) for bits in (8e6 + 1, 16e6, 20e6)] == [1.0, 1.0, 3.0]
+    assert CARRIED.when(20e6 + 1) == math.inf
+    assert [CARRIED.delay(t) for t in (0, 0.99, 1, 1.5, 2)] == [0.01, 0.01, 0.02, 0.02, 0]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "bits"),
+    [(0, 8e6), (0.5, 12e6), (1, 16e6), (1.5, 16e6), (2, 16e6), (3, 20e6), (9, 20e6)],
+)
+def test_the_most_that_a_link_carries(seconds: float, bits: float) -> None:
+    assert CARRIED.most(seconds) == pytest.approx(bits)
+
+
+def test_rates_are_whole_bytes_as_tc_s(one: One) -> None:
+    """Of lflink, of lfvary, and of netem alike."""
+    assert [changes.whole(rate) for rate in (0, 7, 8, 15, 16)] == [0, 1, 1, 1, 2]
+    odd = one(rate='rate = "10000007bit"')
+    setup = plan.make(odd, 1, prefix="lf", virtual=True).setup
+    assert "insmod ./lflink.ko rate=1250000 " in setup
+    at = one(link='[[link.at]]\ntime = "1s"\nrate = "10000007bit"')
+    made = plan.make(at, 1, prefix="lf", virtual=True)
+    assert made.files["vary-bottleneck"].splitlines()[1] == "1000000000 10000000 0 0 0"
+
+
+def test_socket_buffers_know_the_changes(one: One, tmp_path: Path) -> None:
+    """Eight times what may be in flight in the longest RTT with the greatest rate and delay, and
+    what is queued."""
+    queue = 100 * 1500
+
+    def buffers(link: str, rest: str = "") -> int:
+        setup = plan.make(one(link=link, rest=rest), 1, prefix="lf", virtual=True).setup
+        (found,) = set(re.findall(r"tcp_rmem=4096 (\d+) \1'", setup))
+        return int(found)
+
+    rate = '[[link.at]]\ntime = "1s"\nrate = "10gbit"'
+    assert buffers(rate) == pytest.approx(8 * (10e9 / 8 * 0.02 + queue))
+    both = rate + '\n[[link.at]]\ntime = "2s"\ndelay = "80ms"'
+    assert buffers(both) == pytest.approx(8 * (10e9 / 8 * 0.1 + queue))
+    (tmp_path / "t").write_text("999\n" * 50000 + "1000\n")
+    assert buffers(f'trace = "{tmp_path / "t"}"') == pytest.approx(8 * (50001 * 1500 + queue))
+    slow = '[[video]]\nrtt = "9s"\nrate = "1mbit"'
+    assert buffers("", slow) == pytest.approx(8 * (10e6 / 8 * 9 + queue))
+    back = '[[udp]]\nrtt = "9s"\nrate = "1mbit"\nreverse = true'
+    more = 'reverse_rate = "50mbit"\nreverse_buffer = "300p"'
+    assert buffers(more, back) == pytest.approx(8 * (50e6 / 8 * 9 + queue + 300 * 1500))
 
 
 def test_a_trace_is_looked_for_beside_the_scenario(tmp_path: Path, toml: Toml) -> None:

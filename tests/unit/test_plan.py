@@ -7,6 +7,7 @@ they would have been told.
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -245,7 +246,7 @@ def test_sync_holds_what_its_device_is_told(one: One, commands: Commands) -> Non
 
 
 def test_drr_has_a_class_for_each_sender(one: One, commands: Commands) -> None:
-    """Found by the third byte of the address, from 1 on; what is no IP is in the first."""
+    """Found by the third byte of the address, from 1 on."""
     link = 'aqm = "drr"\naqm_options = { quantum = 600 }'
     did = [c[3:] for c in commands(make(one(link=link, rest=UDP + SHORT))) if c[0] == "tc"]
     classes = [" ".join(c[6:]) for c in did if c[:2] == ["class", "add"]]
@@ -255,7 +256,6 @@ def test_drr_has_a_class_for_each_sender(one: One, commands: Commands) -> None:
     filters = [" ".join(c[6:]) for c in did if c[:2] == ["filter", "add"]]
     assert filters == [
         "protocol ip prio 1 handle 1 flow map key src and 0xff00 rshift 8 baseclass 10:1",
-        "protocol all prio 2 matchall classid 10:1",
     ]
 
 
@@ -325,7 +325,8 @@ def test_impaired_hop(one: One, commands: Commands, line: str, words: str) -> No
     did = commands(made)
     assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-w"]
     (netem,) = qdiscs(did)[("lf-w", "east")]
-    assert " ".join(netem) == f"root netem limit 1000000 {words} seed 7"
+    seed = plan.drawn(7, "hop 0 0")
+    assert " ".join(netem) == f"root netem limit 1000000 {words} seed {seed}"
     # Behind the bottleneck, which is as it was.
     assert qdiscs(did)[("lf-r", "bottleneck")] == [
         "root netem rate 10000000bit -14 limit 100".split()
@@ -342,9 +343,10 @@ def test_two_hops_where_packets_wait_in_order_and_are_late(one: One, commands: C
     did = commands(made)
     assert sorted(spaces(did)) == ["lf-d", "lf-r", "lf-s0", "lf-v", "lf-w"]
     first, second = (qdiscs(did)[(ns, "east")] for ns in ("lf-w", "lf-v"))
-    assert " ".join(first[0]) == "root netem limit 1000000 slot 0us 4000.000us seed 7"
+    seeds = [plan.drawn(7, f"hop 0 {n}") for n in (0, 1)]
+    assert " ".join(first[0]) == f"root netem limit 1000000 slot 0us 4000.000us seed {seeds[0]}"
     assert " ".join(second[0]) == (
-        "root netem limit 1000000 delay 8000.000us reorder 75.000000000% gap 1 seed 7"
+        f"root netem limit 1000000 delay 8000.000us reorder 75.000000000% gap 1 seed {seeds[1]}"
     )
     assert directives(made, "link") == [["lf-w", "east"]]
     routes = [" ".join(c[2:]) for c in did if c[3:5] == ["route", "add"]]
@@ -402,9 +404,57 @@ def test_other_kernels_have_no_lflink(one: One) -> None:
 def test_seed_is_for_a_netem_that_knows_it(one: One) -> None:
     scenario = one(link="loss = 0.1")
     seventh, eighth = (make(scenario, seed, virtual=True).setup for seed in (7, 8))
-    assert "seed 7" in seventh and seventh.replace("seed 7", "seed 8") == eighth
+    seeds = [re.findall(r" seed (\d+)\n", setup) for setup in (seventh, eighth)]
+    assert [len(found) for found in seeds] == [1, 1] and seeds[0] != seeds[1]
+    assert seventh.replace(seeds[0][0], seeds[1][0]) == eighth
     assert "seed" not in make(scenario, 7).setup
     assert make(scenario, 7).setup == make(scenario, 8).setup
+
+
+SERIES = """
+title = "two links"
+duration = "9s"
+[[link]]
+rate = "9mbit"
+buffer = "9p"
+{}
+[[link]]
+rate = "5mbit"
+buffer = "9p"
+{}
+[[flow]]
+cc = "reno"
+rtt = "40ms"
+"""
+
+
+def series(where: Path, *links: str) -> plan.Plan:
+    """The plan of two links that have this besides."""
+    (where / "two.toml").write_text(SERIES.format(*links))
+    (found,) = scenario.load(where / "two.toml")
+    return make(found, 7, virtual=True)
+
+
+def test_each_hop_has_random_numbers_of_its_own(tmp_path: Path) -> None:
+    """Two links that lose as many lose others; so do the way back and a loss that changes."""
+    second = "loss = 0.1\njitter = '1ms'\nreorder = 0.1"
+    made = series(tmp_path, "loss = 0.1\nreverse_loss = 0.1", second)
+    seeds = re.findall(r"netem .* seed (\d+)", made.setup)
+    assert len(seeds) == 4 and len(set(seeds)) == 4
+    at = '[[link.at]]\ntime = "1s"\nloss = 0.1'
+    made = series(tmp_path, at, at)
+    seeds = [made.files[name].splitlines()[0] for name in ("vary-east", "vary-east2")]
+    assert seeds[0] != seeds[1] and all(re.fullmatch(r"seed \d+", one) for one in seeds)
+
+
+def test_nobody_asks_for_addresses(one: One, commands: Commands) -> None:
+    """Without ARP a device sends to its own address: both ends of each wire have it."""
+    did = commands(make(one(link="loss = 0.1", rest=UDP)))
+    ups = [" ".join(c[5:]) for c in did if c[3:5] == ["link", "set"] and "mtu" in c]
+    assert len(ups) == 2 * 4
+    assert {words.partition(" ")[2] for words in ups} == {
+        "address 02:00:00:00:00:01 arp off mtu 1500 txqueuelen 1000 up"
+    }
 
 
 def test_seed_changes_nothing_where_nothing_is_random(one: One) -> None:

@@ -147,7 +147,7 @@ def test_a_scenario_key(copy: Path) -> None:
     tests = passed(copy, carry_out("A scenario key", copy), "corrupt or page")
     assert "::test_impaired_hop[corrupt" in tests
     (copy / "one.toml").write_text(ONE.format('corrupt = "0.5%"'))
-    assert "root netem limit 1000000 corrupt 0.500000000% seed 1\n" in said(copy, PLAN)
+    assert "root netem limit 1000000 corrupt 0.500000000% seed " in said(copy, PLAN)
 
 
 def test_an_aqm(copy: Path) -> None:

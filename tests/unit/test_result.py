@@ -279,7 +279,7 @@ def test_cross_traffic(one: One, finished: Run) -> None:
     scenario = one(
         top='warmup = "2s"',
         rest='[[udp]]\nrate = "8mbit"\nrtt = "1ms"\n'
-        '[[short]]\nrtt = "1ms"\nper_second = 2.5\nmean_size = "10kB"\n',
+        '[[short]]\nrtt = "1ms"\narrivals = ["500ms", "2.5s", "2.5s", "9s"]\nmean_size = "10kB"\n',
     )
     out = made(
         scenario,
@@ -294,7 +294,8 @@ def test_cross_traffic(one: One, finished: Run) -> None:
     )
     assert out["udp"] == [{"udp": 0, "goodput_bps": 8_000_000}]
     (short,) = out["short"]
-    assert (short["completed"], short["goodput_bps"]) == (2, 40000)
+    # One was complete before, and one is not yet.
+    assert (short["begun"], short["completed"], short["goodput_bps"]) == (3, 2, 40000)
     assert (short["completion_s"]["mean"], short["completion_s"]["max"]) == (1.0, 1.5)
 
 
@@ -304,10 +305,69 @@ def test_chunks_that_never_come_are_late(one: One, finished: Run) -> None:
     size = 2_000_000
     done = (f"d 1.7 1 1.7 {size}", f"d 5 1 3 {size}", f"d 5.8 1 1.8 {size}")
     (video,) = made(scenario, finished(*done))["video"]
-    assert (video["completed"], video["late"]) == (3, 3)
+    assert (video["begun"], video["completed"], video["late"], video["due"]) == (5, 3, 3, 5)
     (of,) = video["by_size"]
     # 1.6 s at 10 Mbit/s, and no round trip.
     assert of["efficiency"] == pytest.approx((1.6 / 1.7 + 1.6 / 3 + 1.6 / 1.8) / 3, abs=1e-6)
+
+
+def test_questions_that_were_begun(one: One, finished: Run) -> None:
+    """Those of the measured time that are answered, and the one that is not, if it was asked before
+    the end: each so long after the answer before it as its line says."""
+    rest = '[[request]]\nrtt = "1ms"\nmean_size = "10kB"\nthink = "1s"\ncount = 2\n'
+    scenario = one(top='warmup = "2s"', rest=rest)
+    planned = plan.make(scenario, 3, prefix="lf", virtual=True)
+    third = float(planned.files["objects-1"].splitlines()[3].split()[0])
+    for after, asked in ((-1e-3, 1), (1e-3, 0)):
+        last = scenario.duration - third + after
+        done = ["d 1 1 0.5 9", "d 3 1 0.5 9", f"d {last:.9f} 1 0.5 9"]
+        (found,) = made(scenario, finished(*done))["request"]
+        # The other connection asked once, and has no answer.
+        assert (found["begun"], found["completed"]) == (3 + asked, 2)
+
+
+def efficiency(one: One, finished: Run, link: str, line: str, entry: str) -> float:
+    """That of one object, of a link that is 10 Mbit/s but for `link`."""
+    kind = entry.partition("]")[0].strip("[")
+    rest = f'{entry}\nrtt = "100ms"\n'
+    (found,) = made(one(link=link, rest=rest), finished(line))[kind]
+    (of,) = found["by_size"]
+    return float(of["efficiency"])
+
+
+OBJECT = '[[short]]\nper_second = 1.0\nmean_size = "1kB"'
+
+
+def test_efficiency_of_a_link_that_changes(one: One, finished: Run) -> None:
+    """The least time is that of the link as it was: 1 MB that begin at 1 s after a round trip, of
+    which 0.9 s are at 10 Mbit/s and 1 s is an outage, and none is faster than that."""
+    link = """
+[[link.at]]
+time = "2s"
+down = true
+[[link.at]]
+time = "3s"
+down = false
+rate = "5mbit"
+"""
+    # 0.1 s for the round trip; 5 Mbit of 8 in 0.9 s would be 9: the last has none of the outage.
+    least = 0.1 + 0.8
+    assert efficiency(one, finished, link, "d 2 1 1 1000000", OBJECT) == pytest.approx(least)
+    # 2 MB: 9 Mbit until the outage, then 7 at half the rate.
+    least = 1 + 1 + 7 / 5
+    assert efficiency(one, finished, link, "d 5 1 4 2000000", OBJECT) == pytest.approx(least / 4)
+    # A chunk does not wait for the round trip.
+    least = 1 + 1 + 6 / 5
+    video = '[[video]]\nrate = "1mbit"'
+    assert efficiency(one, finished, link, "d 5 1 4 2000000", video) == pytest.approx(least / 4)
+    # Its delay counts in the round trip and on the way of the data.
+    link = '[[link.at]]\ntime = "500ms"\ndelay = "40ms"'
+    least = 0.1 + 0.04 + 0.8 + 0.04
+    assert efficiency(one, finished, link, "d 2 1 1 1000000", OBJECT) == pytest.approx(least)
+    # What goes in reverse knows nothing of it.
+    back = f"{OBJECT}\nreverse = true"
+    link = f'reverse_rate = "20mbit"\n{link}'
+    assert efficiency(one, finished, link, "d 2 1 1 1000000", back) == pytest.approx(0.5)
 
 
 def test_impaired_hop(one: One, finished: Run) -> None:
@@ -349,9 +409,9 @@ def test_the_page_has_every_field(one: One, finished: Run) -> None:
     out = made(scenario, finished(flow(0), queue(0), "l 0 0 0 0 0 0 0", accelerator="kvm"))
     fields = {*out, *out["summary"], *out["flows"][0], *out["flows"][0]["connections"][0]}
     fields |= {f"{name}[].{key}" for name in ("udp", "short") for key in out[name][0]}
-    fields |= {"request[].request", "video[].video", "video[].late"}
+    fields |= {"request[].request", "video[].video", "video[].late", "video[].due"}
     for kind in ("request", "video"):
-        same = set(out[kind][0]) - {kind, "late"}
+        same = set(out[kind][0]) - {kind, "late", "due"}
         assert same == set(out["short"][0]) - {"short"}
     for name in ("queue", "impaired_hop"):
         fields |= {f"{name}.{key}" for key in out[name]}

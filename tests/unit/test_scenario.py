@@ -373,15 +373,17 @@ duration = "9s"
 [[link]]
 rate = "9mbit"
 buffer = "9p"
+{first}
 [[link]]
 rate = "5mbit"
-buffer = "1bdp"
+buffer = "{buffer}"
 {link}
 [[flow]]
 cc = "reno"
 rtt = "40ms"
 {flow}
 """
+PLAIN = {"first": "", "buffer": "1bdp", "link": "", "flow": ""}
 
 
 @pytest.mark.parametrize(
@@ -393,16 +395,22 @@ rtt = "40ms"
         ({"flow": "enter = 2\nleave = 1"}, "valid: 1 to 2, and enter not after leave"),
         ({"flow": "leave = 0"}, "flow[0].leave: Input should be greater than or equal to 1"),
         ({"flow": "[host]\ngro = '1ms'"}, "several links are neither for traffic = iperf3 nor"),
-        ({"link": '[[link.at]]\ntime = "9s"\ndown = true'}, "link.at[0].time is after the end"),
+        ({"link": '[[link.at]]\ntime = "9s"\ndown = true'}, "link[1].at[0].time is after the end"),
+        (
+            {"link": '[[link.at]]\ntime = "0s"\ndown = true'},
+            "link[1]: it is down in all of the measured time",
+        ),
+        ({"link": 'aqm = "red"', "buffer": "9p"}, "link[1].aqm = red needs a buffer of at least"),
+        ({"first": "mtu = 1"}, "link[0].mtu: Input should be greater than or equal to 256"),
     ],
 )
 def test_refused_series(tmp_path: Path, parts: dict[str, str], says: str) -> None:
-    text = SERIES.format(**{"link": "", "flow": ""} | parts)
+    text = SERIES.format(**PLAIN | parts)
     assert says in refusal(tmp_path / "x.toml", text)
 
 
 def test_links_in_series(tmp_path: Path) -> None:
-    (tmp_path / "x.toml").write_text(SERIES.format(link='reverse_rate = "1mbit"', flow=""))
+    (tmp_path / "x.toml").write_text(SERIES.format(**PLAIN | {"link": 'reverse_rate = "1mbit"'}))
     (one,) = scenario.load(tmp_path / "x.toml")
     assert [link.rate for link in one.path] == [9_000_000, 5_000_000]
     # Each has the BDP of its own rate.
