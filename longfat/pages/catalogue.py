@@ -37,6 +37,7 @@ class Criterion(_Strict):
     by: float = 1.0  # ... that many times
     main: bool = True  # the claim itself; else a detail of it
     peers: bool = False  # with numbers of the kernel's own: not decided without all of their runs
+    under: bool = False  # of the runs under the paper's conditions
     why: str = ""  # it does not hold
 
     @model_validator(mode="after")
@@ -71,6 +72,9 @@ class Figure(_Strict):
     no_peers: str = ""  # why there are none
     beside: str = ""  # its runs are to be there from this backend, too
     differs: str = ""  # of the experiment, whatever comes out
+    # What the paper's numbers would want that our experiment has not, and the files that have it.
+    under: str = ""
+    conditions: list[str] = []
     reference: str = "paper"  # what numbers stand beside: "equation", "real time"
     ours: bool = False  # the claim is ours, and not the paper's
     section: str = ""  # where its page has it ("#behind-gro"); a paper's own has none
@@ -86,6 +90,12 @@ class Figure(_Strict):
     def _peers(self) -> Self:
         if bool(self.peers) == bool(self.no_peers) and not self.section:
             raise ValueError(f"{self.id}: peers, or no_peers and why")
+        judged = any(one.under and one.main for one in self.criterion)
+        if not bool(self.under) == bool(self.conditions) == judged or (self.under and self.ours):
+            raise ValueError(
+                f"{self.id}: a paper's figure may have under, conditions, and a criterion of its "
+                "claim with under = true, all three"
+            )
         if self.beside and self.beside not in BACKENDS:
             raise ValueError(f"{self.id}: beside is one of {', '.join(BACKENDS)}")
         return self
@@ -120,7 +130,7 @@ class Catalogue(_Strict):
         for figure in self.figure:
             if figure.paper not in self.paper:
                 raise ValueError(f"{figure.id}: no paper {figure.paper!r}")
-            for name in (*figure.scenarios, *figure.peers):
+            for name in (*figure.scenarios, *figure.peers, *figure.conditions):
                 if not (ROOT / f"tests/scenarios/{name}.toml").exists():
                     raise ValueError(f"{figure.id}: there is no tests/scenarios/{name}.toml")
         return self

@@ -43,6 +43,7 @@ class Section:
     pictures: list[tuple[str, str]] = field(default_factory=list)  # (what it shows, SVG)
     state: State = field(default_factory=State)
     peer_state: State = field(default_factory=State)
+    under_state: State = field(default_factory=State)  # of the runs under the paper's conditions
     measured: set[str] = field(default_factory=set)  # older versions of what is not of runs
     peer_seeds: str = ""  # how many of how many, if they are not all
     seeds: tuple[int, int] = (1, 1)  # from and to, of its runs
@@ -71,7 +72,7 @@ class Section:
     def older(self) -> str:
         """The version or versions that its older runs are of, the kernel's own in its place among
         them, or its measurement; nothing if all are current."""
-        runs = _merge([self.state, self.peer_state])
+        runs = _merge([self.state, self.peer_state, self.under_state])
         return versions({*runs.older.values(), *self.measured})
 
     @property
@@ -185,37 +186,46 @@ def _merge(states: list[State]) -> State:
     return total
 
 
+# Whether runs are with the kernel's own, and whether under the paper's conditions.
+KINDS = ((False, False), (True, False), (False, True))
+
+
 def section(figure: Figure, how: work.Profile) -> Section:
     """What is there of a figure, drawn and judged."""
     if not how.has(figure):
         return Section(figure, Verdict.WHOLE, [work.whole(figure)])
-    states: dict[bool, list[State]] = {False: [], True: []}
+    states: dict[tuple[bool, bool], list[State]] = {kind: [] for kind in KINDS}
     lines: dict[str, list[Json]] = {}
     peer_runs = _peer_runs(figure, how)
     fewer, seeds, on = "", [], work.platform(how)
-    for peers in (False, True):
-        for name, runs in work.expected(figure, how, peers=peers).items():
+    for peers, under in KINDS:
+        kind = states[peers, under]
+        for name, runs in work.expected(figure, how, peers=peers, under=under).items():
             files = [name, name + figure.suffix] if figure.beside else [name]
-            if not peers:
+            if not peers and not under:
                 seeds += [sum(o.name == one.name for o, _ in runs) for one, _ in runs]
             for file in files:
                 found = work.read(how.results, file)
                 became = work.state(found, runs, on)
-                states[peers].append(became)
+                kind.append(became)
                 lines[file] = [
                     line | {"older": work.run_of(line) in became.older}
                     for line in work.there(found, runs)
                 ]
             if peers and how.fewer_seeds:
-                missing = set(states[True][-1].missing)
-                fewer = _fewer_seeds(states[True][-1], runs) or fewer
-                unasked = missing - set(states[True][-1].missing)
+                missing = set(kind[-1].missing)
+                fewer = _fewer_seeds(kind[-1], runs) or fewer
+                unasked = missing - set(kind[-1].missing)
                 peer_runs = {
                     name: [run for run in of if run not in unasked]
                     for name, of in peer_runs.items()
                 }
-    state, peer_state = _merge(states[False]), _merge(states[True])
+    state, peer_state, under_state = (_merge(states[kind]) for kind in KINDS)
+    if not under_state.complete:
+        for name in figure.conditions:
+            lines[name] = []
     out = Section(figure, *decide(figure, state, []), state=state, peer_state=peer_state)
+    out.under_state = under_state
     out.peer_seeds = fewer
     out.seeds = min(seeds, default=1), max(seeds, default=1)
     every = _merge([state, peer_state])
@@ -226,8 +236,11 @@ def section(figure: Figure, how: work.Profile) -> Section:
         module = import_module(f"longfat.pages.figures.{figure.paper}")
         shown = getattr(module, figure.draw)(lambda name: lines.get(name, []))
         out.measured = data.versions(figure.measured) if figure.measured else set()
+        there = under_state.complete and under_state.expected > 0
         out.judged = [
             judge(criterion, shown.values, part=how.figures is not None)
+            if there or not criterion.under
+            else Judged(criterion, None, under_state.text())
             for criterion in figure.criterion
         ]
         out.peers = _peer_table(figure, shown, every, peer_runs)
@@ -273,7 +286,7 @@ def _environment(*, html: bool) -> jinja2.Environment:
 
 
 def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
-    states = [state for one in found for state in (one.state, one.peer_state)]
+    states = [state for one in found for state in (one.state, one.peer_state, one.under_state)]
     kernels = sorted(set().union(*(state.kernels for state in states)))
     return {
         "sections": found,

@@ -17,6 +17,8 @@ from longfat.pages.shown import Value, apart
 class Verdict(StrEnum):
     REPRODUCED = "reproduced"
     DIFFERENT = "reproduced with a stated difference"
+    # The reason why not, tested: its number is there as soon as the paper's condition is.
+    UNDER = "reproduced under the paper's conditions, not on today's stack"
     NOT = "not reproduced"
     OPEN = "not decided"  # by these runs
     # Of a claim that is ours.
@@ -79,6 +81,12 @@ class Judged:
     holds: bool | None  # None: not decided
     by: str  # the numbers that decided
     sure: bool = True  # False: by the means alone, 95 % intervals leave it open
+
+    @property
+    def of(self) -> str:
+        """What it is a part of, as a table has it."""
+        said = "claim" if self.criterion.main else "detail"
+        return f"{said}, under the conditions" if self.criterion.under else said
 
     @property
     def answer(self) -> str:
@@ -193,6 +201,29 @@ def _answer(one: Judged) -> str:
     return answer if one.criterion.main else f"{answer}, a detail"
 
 
+def _reason(one: Judged, begins: str) -> str:
+    """Why it does not hold."""
+    why = f" {one.criterion.why or 'Unexplained.'}" if one.holds is False else ""
+    return f"{begins}: {one.criterion.says} ({one.by}).{why}"
+
+
+def _conditions(figure: Figure, judged: list[Judged]) -> tuple[bool, list[str]]:
+    """Whether the claim holds under the paper's conditions, and what is to be said of them."""
+    under = [one for one in judged if one.criterion.under]
+    if not under:
+        return False, []
+    if all(one.holds is None for one in under):
+        return False, [f"Not measured yet where {figure.under}: {under[0].by}."]
+    held = [one.criterion.says for one in under if one.holds and one.sure]
+    said = [f"Where {figure.under}: {'; '.join(held)}."] if held else []
+    said += [
+        _reason(one, f"{_answer(one)} where {figure.under}")
+        for one in under
+        if not (one.holds and one.sure)
+    ]
+    return all(one.holds and one.sure for one in under if one.criterion.main), said
+
+
 def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict, list[str]]:
     """The verdict on a figure, and its reasons.  `judged` is looked at if all runs are there."""
     if state.failed:
@@ -200,17 +231,20 @@ def decide(figure: Figure, state: State, judged: list[Judged]) -> tuple[Verdict,
     if state.missing:
         return Verdict.MISSING, [state.text()]
     reasons = [f"The experiment: {figure.differs}"] if figure.differs else []
+    today = [one for one in judged if not one.criterion.under]
     reasons += [
-        f"{_answer(one)}: {one.criterion.says} ({one.by})."
-        + (f" {one.criterion.why or 'Unexplained.'}" if one.holds is False else "")
-        for one in sorted(judged, key=lambda one: not one.criterion.main)
+        _reason(one, _answer(one))
+        for one in sorted(today, key=lambda one: not one.criterion.main)
         if not (one.holds and one.sure)
     ]
-    claim = [one for one in judged if one.criterion.main]
+    under, said = _conditions(figure, judged)
+    claim = [one for one in today if one.criterion.main]
     if any(one.holds is False and one.sure for one in claim):
-        return (Verdict.HOLDS_NOT if figure.ours else Verdict.NOT), reasons
+        if figure.ours:
+            return Verdict.HOLDS_NOT, reasons
+        return (Verdict.UNDER if under else Verdict.NOT), reasons + said
     if not all(one.holds and one.sure for one in claim):
-        return Verdict.OPEN, reasons
+        return Verdict.OPEN, reasons + said
     if figure.ours:
         return Verdict.HOLDS, reasons
-    return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons
+    return (Verdict.DIFFERENT if reasons else Verdict.REPRODUCED), reasons + said

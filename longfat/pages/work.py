@@ -110,13 +110,14 @@ def peer_of(one: Scenario) -> str:
 
 
 def expected(
-    figure: Figure, how: Profile, *, peers: bool, run: str = ""
+    figure: Figure, how: Profile, *, peers: bool = False, under: bool = False, run: str = ""
 ) -> dict[str, list[tuple[Scenario, int]]]:
-    """Scenario file -> the runs that a figure wants of it; `run`: only of the files that the run of
-    that name may be of, as a run is called as its file, and more."""
+    """Scenario file -> the runs that a figure wants of it: its own, those with the kernel's own
+    (`peers`), or those under the paper's conditions (`under`).  `run`: only of the files that the
+    run of that name may be of, as a run is called as its file, and more."""
     found = {}
     seeds = (peers and how.peer_seeds) or how.seeds
-    for name in figure.peers if peers else figure.scenarios:
+    for name in figure.conditions if under else figure.peers if peers else figure.scenarios:
         if run and not run.startswith(f"{name}-"):
             continue
         wanted = _load(name)
@@ -133,16 +134,24 @@ def expected(
     return found
 
 
+def whole_of(figure: Figure, how: Profile, run: str = "") -> dict[str, list[tuple[Scenario, int]]]:
+    """The same of all files of a figure."""
+    return (
+        expected(figure, how, run=run)
+        | expected(figure, how, peers=True, run=run)
+        | expected(figure, how, under=True, run=run)
+    )
+
+
 def wanted(
     figures: list[Figure], how: Profile, run: str = ""
 ) -> dict[str, list[tuple[Scenario, int]]]:
     """Scenario file -> runs, of all of these figures; `run`: as above."""
     found: dict[str, list[tuple[Scenario, int]]] = {}
     for figure in figures:
-        for peers in (False, True):
-            for file, runs in expected(figure, how, peers=peers, run=run).items():
-                there = found.setdefault(file, [])
-                there += [run for run in runs if run not in there]
+        for file, runs in whole_of(figure, how, run).items():
+            there = found.setdefault(file, [])
+            there += [run for run in runs if run not in there]
     return found
 
 
@@ -159,7 +168,7 @@ def run_name(one: Scenario, seed: int) -> str:
 
 def whole(figure: Figure) -> str:
     """What a figure costs that a first look leaves out, in words."""
-    runs = expected(figure, Profile("full"), peers=False)
+    runs = expected(figure, Profile("full"))
     seconds = sum(cost.estimate(one, file) for file, of in runs.items() for one, _ in of)
     return f"{cost.length(seconds)} of CPU time: make report FIGURE={figure.id}"
 
@@ -241,7 +250,7 @@ def left_beside(
         (figure.beside, runner.Job(one, seed, path_of(how, one, seed, figure.suffix)))
         for figure in figures
         if figure.beside and how.beside
-        for runs in expected(figure, how, peers=False).values()
+        for runs in expected(figure, how).values()
         for one, seed in runs
     ]
     return [
@@ -365,9 +374,7 @@ def files(
     """File of summaries -> whose paper it is of, what is behind its runs' names, its runs."""
     found: dict[str, tuple[str, str, list[tuple[Scenario, int]]]] = {}
     for figure in figures:
-        for file, runs in (
-            expected(figure, how, peers=False) | expected(figure, how, peers=True)
-        ).items():
+        for file, runs in whole_of(figure, how).items():
             suffixes = ["", figure.suffix] if figure.beside else [""]
             for suffix in suffixes:
                 # Two figures may want different runs of a file; who observes is its first.

@@ -31,7 +31,7 @@ from longfat.pages.data import RESULTS, interval
 from longfat.pages.figures import ltcp, use
 from longfat.pages.observe import crosscheck
 from longfat.pages.observe.ltcp import WINDOW
-from longfat.pages.shown import Shown, Table, Value, apart, colour, minus, over, ratio
+from longfat.pages.shown import Runs, Shown, Table, Value, apart, colour, minus, over, ratio
 from longfat.pages.tables import readme
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
 from longfat.run import backends, identity, result, runner, scenario
@@ -232,7 +232,7 @@ def figure_of(**more: Any) -> Figure:
         topology="none",
         draw="fig1",
         no_peers="none",
-        criterion=[Criterion(says="so", of=["a"], least=1.0)],
+        criterion=[Criterion(says="so", of=["a"], least=1.0), *more.pop("more", [])],
         **more,
     )
 
@@ -270,6 +270,128 @@ def test_verdict_of_whole_runs(
     differs: str, all_of_them: list[Judged], verdict: Verdict, said: list[str]
 ) -> None:
     assert decide(figure_of(differs=differs), State(1), all_of_them) == (verdict, said)
+
+
+UNDER = {"under": "it rains", "conditions": ["demo"]}
+
+
+def under(
+    holds: bool | None, *, main: bool = True, sure: bool = True, why: str = "", by: str = "b 1.00"
+) -> Judged:
+    """A criterion under the paper's conditions."""
+    wet = Criterion(says="wet", of=["b"], least=1.0, main=main, under=True, why=why)
+    return Judged(wet, holds, by, sure)
+
+
+@pytest.mark.parametrize(
+    ("all_of_them", "verdict", "said"),
+    [
+        (
+            [judged(False), under(True)],
+            Verdict.UNDER,
+            ["Not so: so (a 0.50). Unexplained.", "Where it rains: wet."],
+        ),
+        # The reason was another one.
+        (
+            [judged(False), under(False, why="Snow.")],
+            Verdict.NOT,
+            ["Not so: so (a 0.50). Unexplained.", "Not so where it rains: wet (b 1.00). Snow."],
+        ),
+        (
+            [judged(False), under(True, sure=False)],
+            Verdict.NOT,
+            [
+                "Not so: so (a 0.50). Unexplained.",
+                "Left open by the intervals, so by the means where it rains: wet (b 1.00).",
+            ],
+        ),
+        (
+            [judged(False), under(True), under(False, main=False, why="Snow.")],
+            Verdict.UNDER,
+            [
+                "Not so: so (a 0.50). Unexplained.",
+                "Where it rains: wet.",
+                "Not so, a detail where it rains: wet (b 1.00). Snow.",
+            ],
+        ),
+        # There are no runs of it yet: that changes nothing of the verdict.
+        (
+            [judged(False), under(None, by="0 of 2 runs; 2 missing")],
+            Verdict.NOT,
+            [
+                "Not so: so (a 0.50). Unexplained.",
+                "Not measured yet where it rains: 0 of 2 runs; 2 missing.",
+            ],
+        ),
+        # What holds today needs no conditions, and what is open today stays so.
+        ([judged(True), under(False)], Verdict.REPRODUCED, None),
+        ([judged(True), under(None)], Verdict.REPRODUCED, None),
+        ([judged(None), under(True)], Verdict.OPEN, None),
+    ],
+)
+def test_verdict_under_the_paper_s_conditions(
+    all_of_them: list[Judged], verdict: Verdict, said: list[str] | None
+) -> None:
+    found = decide(
+        figure_of(**UNDER, more=[one.criterion for one in all_of_them[1:]]), State(1), all_of_them
+    )
+    assert found[0] is verdict
+    assert said is None or found[1] == said
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        {"under": "it rains"},
+        UNDER,
+        {"more": [under(True).criterion]},
+        UNDER | {"more": [under(True, main=False).criterion]},
+        UNDER | {"more": [under(True).criterion], "ours": True},
+    ],
+)
+def test_conditions_are_whole(form: dict[str, Any]) -> None:
+    """Words, runs and a criterion of the claim, of a paper's figure."""
+    with pytest.raises(
+        ValueError, match="may have under, conditions, and a criterion of its claim"
+    ):
+        figure_of(**form)
+
+
+def test_runs_under_the_paper_s_conditions(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They are runs of their figure.  It is judged without them until all of them are there; then
+    its verdict is of theirs, too, and as old as they are."""
+    (figure,) = catalogue.choose(["ltcp-fig6"])
+    dry = Criterion(says="so", of=["a"], least=1.0)
+    update = UNDER | {"peers": [], "criterion": [dry, under(True).criterion]}
+    wet = figure.model_copy(update=update)
+    runs = work.whole_of(wet, alone)
+    assert list(runs) == [*figure.scenarios, "demo"]
+    assert set(work.wanted([wet], alone)) == set(work.files([wet], alone)) == set(runs)
+
+    def drawn(of: Runs) -> Shown:
+        values = {"a": Value(0.5)} | ({"b": Value(2.0)} if of("demo") else {})
+        return Shown(values=values)
+
+    lines = {file: [line_of(*run) for run in of] for file, of in runs.items()}
+    many = len(lines["demo"])
+    monkeypatch.setattr(import_module("longfat.pages.figures.ltcp"), wet.draw, drawn)
+    monkeypatch.setattr(work, "read", lambda _, file: lines.get(file, []))
+    whole = page.section(wet, alone)
+    assert whole.verdict is Verdict.UNDER and not whole.older
+    assert "Where it rains: wet." in whole.reasons
+    text = page.html([whole], alone)
+    assert f"Under the paper's conditions {many} of {many} runs" in text
+    assert "claim, under the conditions" in text
+    first, *rest = lines["demo"]
+    lines["demo"] = [older(first), *rest]
+    assert page.section(wet, alone).older == "version v1"
+    lines["demo"] = rest
+    less = page.section(wet, alone)
+    assert less.verdict is Verdict.NOT and not less.older
+    said = f"Not measured yet where it rains: {many - 1} of {many} runs; 1 missing."
+    assert less.reasons[-1] == said
 
 
 def test_verdict_of_what_is_not_decided() -> None:
