@@ -61,6 +61,10 @@ results: ## Measure again what the pages of docs/ show, and renew them; PAGE="lt
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what is of older versions), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
+evaluate: ## Each of our algorithms by every criterion, the profile smoke; PROFILE=standard or full (hours; it says how many), CC="ltcp sabul"; into evaluated/
+	@scripts/deps.sh
+	@$(LAB) evaluate $(or $(CC),$(MODULES:tcp_%=%)) --profile $(or $(PROFILE),smoke)
+
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check
 	@$(LAB) cost
@@ -83,4 +87,4 @@ help: ## This list
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
 		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-.PHONY: all modules install uninstall dkms dkms-remove bpf deb clean deps demo check results report bench stress hooks clean-cache help
+.PHONY: all modules install uninstall dkms dkms-remove bpf deb clean deps demo check results report evaluate bench stress hooks clean-cache help

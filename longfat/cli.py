@@ -343,6 +343,97 @@ def compare(
 
 
 @app.command()
+def evaluate(
+    algorithms: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="ALGORITHM...",
+            help="What is evaluated: NAME, or NAME:PARAMETER=VALUE,... of its module.",
+            autocompletion=_algorithms,
+        ),
+    ],
+    against: Annotated[
+        str, typer.Option(help="What stands beside them, with commas (by the profile).")
+    ] = "",
+    only: Annotated[str, typer.Option(help="These criteria, with commas: 5.1.2,tcpeval-4.4.")] = "",
+    profile: Annotated[
+        str, typer.Option(help="How much of each: smoke, standard or full.")
+    ] = "smoke",
+    dry: Annotated[bool, typer.Option("--dry", help="Only say what it costs.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Directory (evaluated/PROFILE).")
+    ] = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    timeout: Annotated[
+        float, typer.Option(help="Wall seconds for one run (0: many times what it should take).")
+    ] = 0,
+    module: Modules = None,
+    kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
+) -> None:
+    """Evaluate algorithms by every criterion: RFC 9743, the common TCP evaluation suite, nsperf.
+
+    Writes a score card for each, and the league of all.  A run with a current result is not
+    repeated, so an interrupted evaluation goes on where it was.
+
+    Example: scripts/longfat evaluate ltcp --only 5.1,tcpeval-6
+    """
+    from longfat.arena import carry, cost, pages, plan, score
+
+    made: list[plan.Evaluation] = []
+
+    def read() -> list[scenarios.Scenario]:
+        made[:] = [
+            plan.evaluation(
+                algorithms,
+                against.split(",") if against else [],
+                profile,
+                only=only.split(",") if only else [],
+                kernel=kernel,
+            )
+        ]
+        return [run.scenario for run in made[0].runs]
+
+    def say(text: str) -> None:
+        notes.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    if dry:
+        with given.awaited():
+            read()
+        _print_table(*cost.table(made[0].runs))
+        say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
+        return
+    where, _ = _ready(Uml.name, module or [], read)
+    of, to = made[0], out or Path("evaluated") / profile
+    words = [
+        data.COMMAND,
+        "run",
+        f"{plan.SCENARIOS}/FILE",
+        *(f"--module {x}" for x in module or []),
+    ]
+    plan.write_scenarios(of, to)
+    left = carry.left(of, to, where)
+    workers = _workers(where, jobs)
+    say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
+
+    def show() -> score.Scores:
+        scores = score.score(of, to)
+        for path in pages.write(scores, to, " ".join(words)):
+            console.print(str(path), soft_wrap=True, highlight=False)
+        return scores
+
+    try:
+        failed = carry.carry_out(left, to, where, workers=workers, console=notes, timeout=timeout)
+    except (KeyboardInterrupt, process.Cancelled):
+        show()
+        say("what is done is kept; the same command goes on")
+        raise
+    show()
+    if failed:
+        lines = "\n".join(f"{one.job.path.with_suffix('.error')}: {one.line}" for one in failed)
+        raise LabError(f"{len(failed)} of {len(of.runs)} runs failed:\n{lines}")
+
+
+@app.command()
 def show(
     files: Scenarios,
     out: Annotated[

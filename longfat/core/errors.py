@@ -17,8 +17,12 @@ class LabError(RuntimeError):
     """
 
 
-def cannot_write(error: OSError, where: Path, remedy: str) -> LabError:
+class Unwritable(LabError):
+    """There is no space, or no right to write: whatever comes next would fail, too."""
+
+
+def cannot_write(error: OSError, where: Path, remedy: str) -> Unwritable:
     """What to say of a write to `where` that failed; `error` itself if it is none."""
     if error.errno not in UNWRITABLE:
         raise error
-    return LabError(f"{where}: cannot be written: {error.strerror}: {remedy}")
+    return Unwritable(f"{where}: cannot be written: {error.strerror}: {remedy}")

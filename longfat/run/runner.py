@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -24,11 +24,12 @@ from rich.progress import (
 )
 
 from longfat.core import scratch
-from longfat.core.errors import LabError
+from longfat.core.errors import LabError, Unwritable
 from longfat.run import result
 from longfat.run.backends import Backend, fill
 from longfat.run.kernels import Kernels
 from longfat.run.plan import make as make_plan
+from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
 
@@ -109,6 +110,7 @@ def _one(
     where: Backend | Kernels,
     timeout: float,
     cancel: threading.Event,
+    keep: Callable[[Json, Path], None],
 ) -> None:
     backend = where.on(job.scenario)
     with run_directory() as run:
@@ -124,7 +126,7 @@ def _one(
 
         def tick() -> None:
             if full := _full(run):
-                raise LabError(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
+                raise Unwritable(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
             try:
                 job.reached = float(progress.read_text() or 0)
             except (OSError, ValueError):
@@ -152,14 +154,14 @@ def _one(
             except OSError as lost:  # copytree's has no errno
                 shutil.rmtree(kept, ignore_errors=True)
                 left = f"what it left could not be copied to {kept}: {lost}"
-            raise LabError(
-                f"{job.scenario.name}, seed {job.seed}: {error}\n{_full(run)}({left})"
-            ) from error
+            full = _full(run)
+            kind = Unwritable if full else LabError
+            raise kind(f"{job.scenario.name}, seed {job.seed}: {error}\n{full}({left})") from error
         with (run / "samples").open() as samples:
             last = [line for line in samples if line.startswith("q ")][-1]
         job.packets = int(last.split()[5])
         job.reached = job.scenario.duration
-        result.write(data, job.path)
+        keep(data, job.path)
 
 
 def run(
@@ -167,18 +169,21 @@ def run(
     backend: Backend | Kernels,
     *,
     workers: int,
-    timeout: float,
+    timeout: float | Callable[[Job], float],
     console: Console,
     keep_going: bool = False,
+    keep: Callable[[Json, Path], None] = result.write,
+    failed: Callable[[Failure], None] = lambda _: None,
 ) -> list[Failure]:
     """Carry out all jobs, `workers` at a time; the first failure ends the others, or, if they
-    `keep_going`, is said at once and in the list of all failures at the end.
+    `keep_going`, is said at once and in the list of all failures at the end.  `keep` is given each
+    result and where it belongs, `failed` each failure.  Without space all of them end.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
     """
     cancel = threading.Event()
-    failed: list[Failure] = []
+    failures: list[Failure] = []
     total = sum(job.scenario.duration for job in jobs)
     columns = (
         TextColumn("{task.description}"),
@@ -193,7 +198,10 @@ def run(
         seconds = bar.add_task("virtual time", total=total, virtual="", visible=True)
         pool = ThreadPoolExecutor(workers)
         of: dict[Future[None], Job] = {
-            pool.submit(_one, job, backend, timeout, cancel): job for job in jobs
+            pool.submit(
+                _one, job, backend, timeout(job) if callable(timeout) else timeout, cancel, keep
+            ): job
+            for job in jobs
         }
         futures = set(of)
         try:
@@ -210,11 +218,12 @@ def run(
                     try:
                         future.result()
                     except LabError as error:
-                        if not keep_going:
+                        if not keep_going or isinstance(error, Unwritable):
                             raise
-                        failed.append(Failure(of[future], str(error)))
+                        failures.append(Failure(of[future], str(error)))
+                        failed(failures[-1])
                         console.print(
-                            failed[-1].said, markup=False, highlight=False, soft_wrap=True
+                            failures[-1].said, markup=False, highlight=False, soft_wrap=True
                         )
         except BaseException:
             cancel.set()
@@ -223,4 +232,4 @@ def run(
             raise
         finally:
             pool.shutdown(wait=True)
-    return sorted(failed, key=lambda one: jobs.index(one.job))
+    return sorted(failures, key=lambda one: jobs.index(one.job))

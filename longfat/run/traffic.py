@@ -39,6 +39,14 @@ def size(spec: Objects, rng: random.Random) -> int:
     return max(1, round(drawn))
 
 
+def pareto_mean(low: float, high: float, shape: float) -> float:
+    """Bytes of an object in the mean, between these bounds."""
+    if shape == 1:
+        return low * log(high / low) / (1 - low / high)
+    upper: float = 1 - (low / high) ** (shape - 1)
+    return float(shape / (shape - 1) * low * upper / (1 - (low / high) ** shape))
+
+
 def short(spec: Short, start: float, stop: float, rng: random.Random) -> list[str]:
     """Lines TIME SIZE of connections that begin from `start` to `stop` seconds, perhaps none."""
     if spec.arrivals:

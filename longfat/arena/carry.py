@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Carrying out an evaluation: what is there and current stays, the others are run, and what fails
+is written down beside them.
+
+A run is kept as runs/NAME.json: its summary, and the series that its criterion asks for.  One that
+failed is runs/NAME.error, with all that was said; it is made again the next time.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+from rich.console import Console
+
+from longfat.arena import cost, observe
+from longfat.arena.plan import RUNS, Evaluation, Run
+from longfat.core.errors import LabError
+from longfat.run import result, runner
+from longfat.run.backends import Backend
+from longfat.run.kernels import Kernels
+from longfat.run.result import Json
+
+Where = Backend | Kernels
+# Wall seconds after which a run that has not ended has failed: so many, and so many times what it
+# should cost.
+PATIENCE_S, PATIENCE = 300, 60
+
+
+def file_of(run: Run, out: Path) -> Path:
+    """What is kept of a run."""
+    return out / RUNS / f"{run.name}.json"
+
+
+def error_of(run: Run, out: Path) -> Path:
+    """What a run that failed said."""
+    return file_of(run, out).with_suffix(".error")
+
+
+def kept(run: Run, data: Json) -> Json:
+    """What is kept of a result."""
+    try:
+        seen = observe.of(data, list(run.observe))
+    except (LookupError, ValueError, TypeError, ArithmeticError) as error:
+        raise LabError(f"{run.name}: its samples cannot be read: {error!r}") from error
+    return result.summarise(data) | {"observed": seen, "observer": observe.VERSION}
+
+
+def read(run: Run, out: Path) -> Json | None:
+    """What is kept of a run, or None if there is nothing that can be read."""
+    try:
+        found = result.read(file_of(run, out))
+    except LabError:
+        return None
+    wanted = found.get("observer") == observe.VERSION and set(run.observe) <= set(
+        found.get("observed", {})
+    )
+    return found if wanted else None
+
+
+def current(run: Run, out: Path, where: Where) -> bool:
+    """Whether a run is there as it would be made now."""
+    path = file_of(run, out)
+    if not path.exists() or error_of(run, out).exists() or read(run, out) is None:
+        return False
+    on = where.on(run.scenario)
+    return result.current(path, run.scenario, run.seed, on.name, on.platform)
+
+
+def left(of: Evaluation, out: Path, where: Where) -> list[Run]:
+    """The runs that are to be made, the longest first."""
+    found = [run for run in of.runs if not current(run, out, where)]
+    return sorted(found, key=lambda run: (-cost.seconds(run), run.name))
+
+
+def _never_sent(run: Run, data: Json) -> bool:
+    """Whether nothing at all arrived of all flows of the algorithm."""
+    flows = [flow for flow in data["flows"] if flow["cc"] == run.cc.cc]
+    columns = [one["received"] for flow in flows for one in flow["connections"]]
+    return bool(flows) and not any(max(column, default=0) for column in columns)
+
+
+def carry_out(
+    runs: list[Run],
+    out: Path,
+    where: Where,
+    *,
+    workers: int,
+    console: Console,
+    timeout: float = 0,
+    done: Callable[[Run], None] = lambda _: None,
+) -> list[runner.Failure]:
+    """Make these runs; those that failed.  What ends all of them, such as a full disk, is
+    raised."""
+    jobs = [runner.Job(run.scenario, run.seed, file_of(run, out)) for run in runs]
+    of = {job.path: run for job, run in zip(jobs, runs, strict=True)}
+
+    def keep(data: Json, path: Path) -> None:
+        run = of[path]
+        if _never_sent(run, data):
+            raise LabError(f"{run.name}: {run.cc.text} never sent anything")
+        result.write(kept(run, data), path)
+        error_of(run, out).unlink(missing_ok=True)
+        shutil.rmtree(path.with_suffix(".failed"), ignore_errors=True)
+        done(run)
+
+    def patience(job: runner.Job) -> float:
+        return timeout or PATIENCE_S + PATIENCE * cost.seconds(of[job.path])
+
+    failed = runner.run(
+        jobs,
+        where,
+        workers=workers,
+        timeout=patience,
+        console=console,
+        keep_going=True,
+        keep=keep,
+        failed=lambda failure: _say(failure, of[failure.job.path], out),
+    )
+    return failed
+
+
+def _say(failure: runner.Failure, run: Run, out: Path) -> None:
+    """Write down why a run failed; of what it left its words are enough."""
+    file_of(run, out).unlink(missing_ok=True)
+    shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
+    said = failure.said.partition("\n(all it left")[0]
+    result.write_whole(said.rstrip("\n") + "\n", error_of(run, out))

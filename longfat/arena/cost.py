@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What runs cost, before they are made: by their packets and objects."""
+
+from __future__ import annotations
+
+import math
+
+from longfat.arena.plan import Run
+from longfat.run.scenario import Objects, Scenario, Short, Video
+from longfat.run.traffic import pareto_mean
+
+# Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
+# one module, and where it is a router; of an object.  On the slow side of what runs took.
+START_S, DIRECT_US, ROUTER_US, OBJECT_US = 1.3, 3.0, 6.0, 250.0
+
+
+def _mean_size(spec: Objects) -> float:
+    if spec.size == "pareto":
+        return pareto_mean(spec.min_size or 1, spec.max_size or 1, spec.shape or 2)
+    return float(spec.mean_size or 0) or float(spec.sizes[-1][0]) / 2
+
+
+def _asked(one: Scenario) -> tuple[float, float]:
+    """Bytes that there are to be sent, without an end if there is bulk traffic, and objects."""
+    sent = objects = 0.0
+    for flow in one.flow:
+        sent += flow.bytes * flow.count * flow.parallel if flow.bytes else math.inf
+    for udp in one.udp:
+        sent += udp.rate / 8 * min(one.duration, udp.duration or math.inf)
+    for group in one.groups:
+        if isinstance(group, Short):
+            count = len(group.arrivals) or (group.per_second or 0) * one.duration
+            objects += count
+            sent += count * _mean_size(group)
+        elif isinstance(group, Video):
+            sent += group.rate / 8 * one.duration * group.count
+        elif isinstance(group, Objects):
+            sent = math.inf
+    return sent, objects
+
+
+def seconds(run: Run) -> float:
+    """Processor seconds of a run."""
+    one = run.scenario
+    sent, objects = _asked(one)
+    most: float = sum(link.rate + (link.reverse_rate or 0) * one.reverse for link in one.path)
+    if one.link.changing:
+        most = one.mean_rate
+    packets = min(most / 8 * one.duration, sent) / one.link.mtu
+    router = (
+        len(one.path) > 1
+        or one.changing
+        or any(link.aqm != "fifo" or link.impaired or link.other_way for link in one.path)
+    )
+    each = ROUTER_US if router else DIRECT_US
+    return START_S + (packets * each + objects * OBJECT_US) / 1e6
+
+
+def table(runs: list[Run]) -> tuple[list[str], list[list[str]]]:
+    """Headings and rows: what each criterion costs."""
+    found: dict[str, list[float]] = {}
+    for run in runs:
+        found.setdefault(run.criterion, []).append(seconds(run))
+    rows = [[name, str(len(each)), length(sum(each))] for name, each in found.items()]
+    return ["criterion", "runs", "processor time"], rows
+
+
+def total(runs: list[Run], cores: int) -> str:
+    """What runs cost, in words."""
+    each = [seconds(run) for run in runs]
+    wall = max([sum(each) / cores, *each])
+    return (
+        f"{len(runs)} runs, about {length(sum(each))} of processor time, {length(wall)} on "
+        f"{cores} core{'s' if cores > 1 else ''}"
+    )
+
+
+def length(of: float) -> str:
+    """A time in words."""
+    if of >= 5400:
+        return f"{of / 3600:.1f} h"
+    return f"{of / 60:.0f} min" if of >= 90 else f"{of:.0f} s"

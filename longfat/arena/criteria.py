@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The criteria: each is a file of data, criteria/ID.toml, in which the algorithm is a variable.
+
+A criterion has a scenario, in the language of docs/lab.md, with `$cc` for the algorithm that is
+evaluated and `$beside` for the one that it is put beside.  It says which series of a run are kept,
+and which numbers are made of a run.  docs/evaluation.md has every key.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from longfat.arena import metrics, observe
+from longfat.core import units
+from longfat.core.errors import LabError
+from longfat.run.scenario import TRAFFIC
+from longfat.run.traffic import pareto_mean
+
+WHERE = Path(__file__).parent / "criteria"
+MARKS = Path(__file__).parent / "marks.toml"
+PROFILES = ("smoke", "standard", "full")
+
+CC, BESIDE = "$cc", "$beside"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Part(_Strict):
+    """How much of a criterion a profile has."""
+
+    set: dict[str, Any] = {}  # keys of the scenario, by their paths
+    vary: dict[str, list[Any]] = {}  # instead of the scenario's
+    cases: list[str] = []  # of the scenario's these alone
+    skip: str = ""  # nothing of it, and why
+
+
+class Load(_Strict):
+    """Objects of random sizes that are so much of the link's rate, evenly over these RTTs, and
+    evenly over the camps."""
+
+    shares: list[float]
+    rtts: list[str]
+    camps: list[str] = [CC]
+    reverse: bool = False
+    min_size: str
+    max_size: str
+    shape: float
+
+    @property
+    def mean(self) -> float:
+        """Bytes of an object, in the mean of the bounded Pareto distribution."""
+        return pareto_mean(units.size(self.min_size), units.size(self.max_size), self.shape)
+
+
+class Number(_Strict):
+    """One number of a criterion: a metric, over the runs of these paths."""
+
+    name: str
+    metric: str
+    arguments: dict[str, Any] = {}
+    unit: str = ""
+    digits: int = 1
+    better: Literal["more", "less", ""] = ""  # "": it is neither
+    over: Literal["mean", "most", "least"] = "mean"  # of all paths, and of all it is beside
+    paths: list[str] = ["*"]  # patterns
+    # The run that it is compared with differs in these: cc, beside or case.
+    base: dict[Literal["cc", "beside", "case"], str] = {}
+    same: float = 0.0  # a difference that is none, in `unit`
+    harmful: float | None = None  # beyond this, and worse than the standards
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.metric not in metrics.METRICS:
+            raise ValueError(f"no metric {self.metric!r}; valid: {', '.join(metrics.METRICS)}")
+        if why := metrics.refusal(self.metric, self.arguments, based=bool(self.base)):
+            raise ValueError(why)
+        return self
+
+
+class Picture(_Strict):
+    """The picture that shows why."""
+
+    draw: Literal["bars", "curve", "time"]
+    number: int = 0  # bars, curve: the number that is drawn
+    series: str = ""  # time: what is drawn
+    path: str = "*"  # time: of which path
+
+
+class Criterion(_Strict):
+    """One criterion."""
+
+    id: str
+    of: str  # the document
+    section: str
+    level: str
+    title: str
+    asks: str
+    differs: str = ""  # from the document
+    random: bool = False  # several seeds
+    beside: Literal["", "against", "all"] = ""  # who $beside is
+    observe: list[str] = []
+    scenario: dict[str, Any] = {}
+    load: Load | None = None
+    runs_of: list[str] = []  # criteria; instead of runs of its own
+    smoke: Part = Part()
+    standard: Part = Part()
+    full: Part = Part()
+    number: list[Number] = Field(min_length=1)
+    picture: list[Picture] = []
+    cloud: bool = False  # delay against throughput in the league
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if bool(self.scenario) == bool(self.runs_of):
+            raise ValueError("scenario, or runs_of")
+        if unknown := [name for name in self.observe if name not in observe.SERIES]:
+            raise ValueError(f"no series {unknown[0]!r}; valid: {', '.join(observe.SERIES)}")
+        if (BESIDE in str(self.scenario)) != bool(self.beside):
+            raise ValueError("beside and $beside go together")
+        for one in self.picture:
+            if one.number >= len(self.number) or (one.draw == "time") != bool(one.series):
+                raise ValueError("a picture is of a number, or over time of a series")
+        return self
+
+    def part(self, profile: str) -> Part:
+        """What a profile has of it."""
+        found: Part = getattr(self, profile)
+        return found
+
+    def roles(self, kind: str) -> tuple[list[int], list[int]]:
+        """Of the entries of a kind of traffic those of the algorithm, and those of others."""
+        entries = self.scenario.get(kind, [])
+        ours = [i for i, entry in enumerate(entries) if entry.get("cc") == CC]
+        return ours, [i for i in range(len(entries)) if i not in ours]
+
+
+class Marks(_Strict):
+    """When a number is better, worse or harmful."""
+
+    standards: list[str]
+    part: float  # of the standard's number: a difference up to this is none
+    only_marked: list[str]  # algorithms for links that mark alone
+
+
+def _explain(error: ValidationError, path: Path) -> str:
+    lines = []
+    for item in error.errors():
+        key = ".".join(map(str, item["loc"])) or "criterion"
+        lines.append(f"{path}: {key}: {item['msg'].removeprefix('Value error, ')}")
+    return "\n".join(lines)
+
+
+def read(path: Path) -> Criterion:
+    """The criterion of a file; LabError says what is wrong in it."""
+    try:
+        data = tomllib.loads(path.read_text())
+        if "load" in data:
+            data["scenario"] = loaded(data["scenario"], Load.model_validate(data["load"]))
+        return Criterion.model_validate({"id": path.stem} | data)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise LabError(f"{path}: is not TOML: {error}") from error
+    except (KeyError, ValueError) as error:
+        if isinstance(error, ValidationError):
+            raise LabError(_explain(error, path)) from error
+        raise LabError(f"{path}: {error}") from error
+
+
+def loaded(scenario: dict[str, Any], load: Load) -> dict[str, Any]:
+    """The scenario with its traffic, and a case for each load."""
+    if both := sorted({"case", "short"} & set(scenario)):
+        raise ValueError(f"scenario.{both[0]}: is made of load")
+    link = scenario["link"]
+    rates = {False: units.rate(link["rate"])}
+    if load.reverse:
+        rates[True] = units.rate(link["reverse_rate"])
+    entries, parts = [], []
+    for back, rate in rates.items():
+        for camp in load.camps:
+            for rtt in load.rtts:
+                sizes = {"min_size": load.min_size, "max_size": load.max_size, "shape": load.shape}
+                entry = {"cc": camp, "rtt": rtt, "size": "pareto", **sizes}
+                entries.append(entry | ({"reverse": True} if back else {}))
+                parts.append(rate / 8 / load.mean / len(load.rtts) / len(load.camps))
+    cases = {}
+    for share in load.shares:
+        each = {f"short.{i}.per_second": round(share * part, 4) for i, part in enumerate(parts)}
+        cases[f"load {share * 100:g}"] = each
+    first = {
+        f"short.{i}.per_second": value for i, value in enumerate(cases[next(iter(cases))].values())
+    }
+    short = [
+        entry | {"per_second": value} for entry, value in zip(entries, first.values(), strict=True)
+    ]
+    return scenario | {"short": short, "case": cases}
+
+
+def _order(text: str) -> list[tuple[int, str]]:
+    return [(int(word) if word.isdigit() else 0, word) for word in re.findall(r"\d+|\D+", text)]
+
+
+@cache
+def load() -> tuple[Criterion, ...]:
+    """All criteria: those of RFC 9743, the others behind them."""
+    found = [read(path) for path in WHERE.glob("*.toml")]
+    return tuple(sorted(found, key=lambda one: (not one.id[0].isdigit(), _order(one.id))))
+
+
+@cache
+def marks() -> Marks:
+    return Marks.model_validate(tomllib.loads(MARKS.read_text()))
+
+
+def choose(words: list[str]) -> list[Criterion]:
+    """The criteria that these words name, all of them if there are none: an id, or how one
+    begins ("tcpeval-4.4")."""
+    every = load()
+
+    def named(word: str) -> list[Criterion]:
+        return [
+            one for one in every if one.id == word or re.match(re.escape(word) + r"[.-]", one.id)
+        ]
+
+    for word in words:
+        if not named(word):
+            ids = ", ".join(one.id for one in every)
+            raise LabError(f"--only {word}: no such criterion; valid: {ids}")
+    wanted = {one.id for word in words for one in named(word)}
+    # What a criterion without runs of its own is made of comes with it.
+    wanted |= {name for one in every if one.id in wanted for name in one.runs_of}
+    return [one for one in every if not words or one.id in wanted]
+
+
+# What a scenario may call traffic, for whoever looks for the algorithms of a template.
+KINDS = tuple(kind for kind in TRAFFIC if kind != "udp")

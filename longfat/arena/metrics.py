@@ -1,0 +1,456 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The numbers of criteria: a function for each, of one run, or of a run and of the one that it is
+compared with (`base`).
+
+A run is what is kept of it: its summary, and the series of longfat.arena.observe.  None stands for
+"there is nothing to measure", infinity for "not until the end of the run".
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import pairwise
+from statistics import mean, median
+from typing import Any
+
+from longfat.arena.observe import mss
+from longfat.core import units
+from longfat.run.result import Json, jain, percentile
+
+Roles = dict[str, tuple[list[int], list[int]]]  # kind of traffic -> entries, ours and others'
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A run, with who is who in it."""
+
+    run: Json
+    roles: Roles
+
+    @property
+    def scenario(self) -> Json:
+        found: Json = self.run["scenario"]
+        return found
+
+    @property
+    def capacity(self) -> float:
+        """Mbit/s of payload."""
+        return float(self.run["summary"]["capacity_bps"]) / 1e6
+
+    def flows(self, who: str = "all") -> list[Json]:
+        """Bulk flows of the algorithm ("ours"), of others ("theirs"), or all."""
+        ours, theirs = self.roles["flow"]
+        wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
+        return [flow for flow in self.run["flows"] if flow["group"] in wanted]
+
+    def forward(self, kind: str, who: str = "all") -> list[tuple[int, Json]]:
+        """Entries of a kind that go the bottleneck's way."""
+        ours, theirs = self.roles[kind]
+        wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
+        return [
+            (i, one)
+            for i, one in enumerate(self.run[kind])
+            if i in wanted and not self.scenario[kind][i]["reverse"]
+        ]
+
+    def series(self, name: str) -> Any:
+        return self.run["observed"][name]
+
+
+METRICS: dict[str, Callable[..., float | None]] = {}
+BASED: set[str] = set()  # those that compare
+
+
+def _metric(function: Callable[..., float | None]) -> Callable[..., float | None]:
+    METRICS[function.__name__] = function
+    if "base" in inspect.signature(function).parameters:
+        BASED.add(function.__name__)
+    return function
+
+
+def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
+    """Why a metric cannot be asked for so, or nothing."""
+    if based != (name in BASED):
+        return f"{name}: {'compares with nothing: leave base out' if based else 'needs base'}"
+    parameters = [p for p in inspect.signature(METRICS[name]).parameters.values()][1:]
+    valid = {p.name for p in parameters} - {"base"}
+    if unknown := sorted(set(arguments) - valid):
+        return f"{name} has no argument {unknown[0]!r}; valid: {', '.join(sorted(valid)) or 'none'}"
+    needed = {p.name for p in parameters if p.default is p.empty} - {"base"}
+    if missing := sorted(needed - set(arguments)):
+        return f"{name} needs {', '.join(missing)}"
+    return ""
+
+
+def of(name: str, seen: Seen, base: Seen | None, arguments: dict[str, Any]) -> float | None:
+    """This metric of a run."""
+    more = {"base": base} if name in BASED else {}
+    return METRICS[name](seen, **more, **arguments)
+
+
+# --- what is carried
+
+
+def _mbit(entries: Iterable[Json]) -> float:
+    return sum(float(one["goodput_bps"]) for one in entries) / 1e6
+
+
+@_metric
+def utilisation(seen: Seen, who: str = "all") -> float:
+    """Payload of bulk flows, objects and UDP over what the link can carry, %."""
+    carried = _mbit(flow for flow in seen.flows(who) if not _reversed(seen, flow))
+    for kind in ("short", "request", "video"):
+        carried += _mbit(one for _, one in seen.forward(kind, who))
+    if who == "all":
+        carried += _mbit(seen.run["udp"])
+    return 100 * carried / seen.capacity
+
+
+def _reversed(seen: Seen, flow: Json) -> bool:
+    one = seen.scenario["flow"][flow["group"]]
+    return bool(one["reverse"] or one["enter"] > 1)
+
+
+@_metric
+def goodput(seen: Seen, who: str = "ours") -> float:
+    """Mbit/s of bulk flows."""
+    return _mbit(seen.flows(who))
+
+
+@_metric
+def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+    """How much of what they have in the other run bulk flows have not in this, %."""
+    alone = goodput(base, who)
+    return 100 * (alone - (goodput(seen, who) or 0)) / alone if alone else None
+
+
+@_metric
+def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+    """What bulk flows have over what they have in the other run, %."""
+    other = goodput(base, who)
+    return 100 * (goodput(seen, who) or 0) / other if other else None
+
+
+@_metric
+def share(seen: Seen) -> float | None:
+    """What ours have of what all bulk flows have, %."""
+    total = goodput(seen, "all")
+    return 100 * (goodput(seen, "ours") or 0) / total if total else None
+
+
+@_metric
+def fairness(seen: Seen, who: str = "all") -> float | None:
+    """Jain's index."""
+    return jain([float(flow["goodput_bps"]) for flow in seen.flows(who)])
+
+
+@_metric
+def ratio(seen: Seen) -> float | None:
+    """The flow that has most over the one that has least."""
+    each = [float(flow["goodput_bps"]) for flow in seen.flows()]
+    return (max(each) / min(each) if min(each) else math.inf) if any(each) else None
+
+
+@_metric
+def least_share(seen: Seen) -> float | None:
+    """What the flow with the least has of its even part of the link, %."""
+    each = [float(flow["goodput_bps"]) / 1e6 for flow in seen.flows()]
+    return 100 * min(each) * len(each) / seen.capacity if each else None
+
+
+@_metric
+def parking(seen: Seen) -> float | None:
+    """What flows over one link have, over what a flow over all links has; where there are no bulk
+    flows, how many times as fast their objects are."""
+    kind = "flow" if seen.flows() else "short"
+    if kind == "flow":
+        each = {flow["group"]: float(flow["goodput_bps"]) for flow in seen.flows()}
+    else:
+        entries = enumerate(seen.series("camps")["entries"])
+        each = {i: sum(one["sum"]) / max(1, sum(one["count"])) for i, one in entries}
+    last = 1 + len(seen.scenario["links"])
+    long: list[float] = []
+    single: list[float] = []
+    for group, rate in each.items():
+        entry = seen.scenario[kind][group]
+        whole = entry["enter"] == 1 and entry["leave"] in (None, last)
+        (long if whole else single).append(rate)
+    if not long or not single:
+        return None
+    return mean(single) / mean(long) if any(long) else math.inf
+
+
+# --- queue, loss, marks
+
+
+@_metric
+def loss(seen: Seen) -> float:
+    """Packets that the bottleneck dropped, % of those offered to it."""
+    return 100 * float(seen.run["summary"]["loss"])
+
+
+def _buffer_ms(seen: Seen) -> float:
+    """How long a full buffer takes."""
+    link = seen.scenario["link"]
+    amount, unit = link["buffer"]
+    if unit == "bdp":
+        entries = seen.scenario["flow"] or seen.scenario["short"] or seen.scenario["udp"]
+        return float(amount * max(one["rtt"] for one in entries) * 1e3)
+    packets = amount / link["mtu"] if unit == "b" else amount
+    return float(packets * link["mtu"] * 8e3 / link["rate"])
+
+
+@_metric
+def queue_delay(seen: Seen, at: str = "p95", of: str = "") -> float | None:
+    """How long the bottleneck's queue takes, ms, or % of what the full buffer takes: `at` is mean,
+    p50, p95, p99 or max."""
+    found = seen.run["summary"]["queue_delay_ms"][at]
+    if found is None:
+        return None
+    return 100 * float(found) / _buffer_ms(seen) if of == "buffer" else float(found)
+
+
+@_metric
+def queue_more(seen: Seen, base: Seen, at: str = "p95") -> float | None:
+    """How much longer it is than in the other run, ms."""
+    both = queue_delay(seen, at), queue_delay(base, at)
+    return both[0] - both[1] if both[0] is not None and both[1] is not None else None
+
+
+def _packets(seen: Seen, flow: Json) -> float:
+    return float(flow["received_bytes"]) / mss(seen.run)
+
+
+@_metric
+def resent(seen: Seen, who: str = "ours") -> float | None:
+    """Packets of bulk flows that were sent again, % of those that arrived."""
+    flows = seen.flows(who)
+    packets = sum(_packets(seen, flow) for flow in flows)
+    again = sum(float(flow["retransmissions"]) for flow in flows)
+    return 100 * again / packets if packets else None
+
+
+@_metric
+def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
+    """The same, more than in the other run, percentage points."""
+    here, there = resent(seen, who), resent(base, who)
+    return here - there if here is not None and there is not None else None
+
+
+@_metric
+def marked(seen: Seen, who: str = "ours") -> float | None:
+    """Packets of bulk flows that arrived with a mark, %."""
+    flows = seen.flows(who)
+    packets = sum(_packets(seen, flow) for flow in flows)
+    return 100 * sum(float(flow["ce_marks"]) for flow in flows) / packets if packets else None
+
+
+@_metric
+def lossy_seconds(seen: Seen) -> float | None:
+    """Seconds in which more than a tenth of the packets was lost, %."""
+    found = seen.series("lossy")
+    return None if found is None else 100 * float(found)
+
+
+@_metric
+def datagrams_lost(seen: Seen, count: bool = False) -> float | None:
+    """UDP packets that did not arrive, % of those sent, or how many in the measured time."""
+    # With UDP's, IP's and Ethernet's headers, of which the rate is.
+    rest = 8 + 20 + 14
+    seconds = float(seen.scenario["duration"]) - float(seen.scenario["warmup"])
+    sent = arrived = 0.0
+    for one, spec in zip(seen.run["udp"], seen.scenario["udp"], strict=True):
+        until = min(spec["start"] + (spec["duration"] or math.inf), seen.scenario["duration"])
+        active = max(0.0, until - max(spec["start"], seen.scenario["warmup"]))
+        sent += spec["rate"] / 8 / (spec["size"] + rest) * active
+        arrived += one["goodput_bps"] / 8 / spec["size"] * seconds
+    if not sent:
+        return None
+    lost = max(0.0, sent - arrived)
+    return lost if count else 100 * lost / sent
+
+
+# --- time
+
+
+def _rate(seen: Seen, time: float) -> float:
+    """Mbit/s of the link at this time, as `link.at` says."""
+    link = seen.scenario["link"]
+    known = [one["rate"] for one in link["at"] if one["rate"] and one["time"] <= time + 1e-9]
+    return float(known[-1] if known else link["rate"]) / 1e6
+
+
+def _ours(seen: Seen) -> tuple[float, list[float]]:
+    """Mbit/s of ours in each step of so many seconds."""
+    found = seen.series("rates")
+    groups = [found["groups"].get(str(i), []) for i in seen.roles["flow"][0]]
+    return float(found["dt"]), [sum(each) for each in zip(*groups, strict=False)]
+
+
+@_metric
+def seconds_to(
+    seen: Seen, part: float = 0.9, after: str = "0s", until: str = "", hold: str = "500ms"
+) -> float | None:
+    """Seconds from `after` until ours have so large a part of the link as it is then, for as long
+    as `hold`."""
+    step, each = _ours(seen)
+    full = mss(seen.run) / float(seen.scenario["link"]["mtu"])
+    want = part * _rate(seen, units.seconds(after)) * full
+    width = max(1, round(units.seconds(hold) / step))
+    first = round(units.seconds(after) / step)
+    last = min(len(each), round(units.seconds(until) / step) if until else len(each))
+    for place in range(first, last - width + 1):
+        if mean(each[place : place + width]) >= want:
+            return (place - first) * step
+    return math.inf
+
+
+def _between(seen: Seen, name: str, column: str, after: str, until: str) -> list[float]:
+    found = seen.series(name)
+    ends = [round(units.seconds(one) / float(found["dt"])) for one in (after, until)]
+    values: list[float] = found[column][ends[0] : ends[1] + 1]
+    return values
+
+
+@_metric
+def queue_peak(seen: Seen, after: str, until: str) -> float | None:
+    """The longest queue between two times, ms of the link as it is from the first on."""
+    there = _between(seen, "queue", "packets", after, until)
+    rate = _rate(seen, units.seconds(after))
+    return max(there) * float(seen.scenario["link"]["mtu"]) * 8e-3 / rate if there else None
+
+
+@_metric
+def dropped(seen: Seen, after: str, until: str) -> float | None:
+    """Packets that the bottleneck dropped between two times."""
+    there = _between(seen, "queue", "dropped", after, until)
+    return there[-1] - there[0] if there else None
+
+
+@_metric
+def sent_per_rtt(seen: Seen, after: str, until: str) -> float | None:
+    """Packets that ours sent in a round trip between two times, those that were lost with them."""
+    came = _between(seen, "sent", "delivered", after, until)
+    again = _between(seen, "sent", "retransmissions", after, until)
+    if len(came) < 2:
+        return None
+    trips = (units.seconds(until) - units.seconds(after)) / seen.scenario["flow"][0]["rtt"]
+    return (came[-1] - came[0] + again[-1] - again[0]) / float(trips)
+
+
+@_metric
+def spacing(seen: Seen, after: str, until: str) -> float | None:
+    """From one retransmission to the next between two times: how many times as long as the time
+    before it, in the median.  2 is doubling; the first are left out, which are in flight."""
+    found = seen.series("sent")
+    again = _between(seen, "sent", "retransmissions", after, until)
+    times = [i * float(found["dt"]) for i, (a, b) in enumerate(pairwise(again)) if b > a]
+    gaps = [b - a for a, b in pairwise(times)]
+    # Shorter than some samples is no measure.
+    ratios = [b / a for a, b in pairwise(gaps) if a >= 3 * found["dt"]]
+    return median(ratios) if ratios else None
+
+
+@_metric
+def milestone(seen: Seen, power: int, group: int = 0) -> float | None:
+    """Seconds until byte 1500 x 10^power of an entry's flows has arrived."""
+    times = seen.series("milestones")[str(group)]
+    return float(times[power]) if len(times) > power else math.inf
+
+
+def _windows(seen: Seen) -> tuple[float, float, list[float], float]:
+    """Seconds from one to the next, BDP in packets, the windows of ours, and the RTT."""
+    found, group = seen.series("cwnd"), seen.roles["flow"][0][0]
+    rtt, link = float(seen.scenario["flow"][group]["rtt"]), seen.scenario["link"]
+    bdp = link["rate"] / 8 * rtt / link["mtu"]
+    return float(found["dt"]), bdp, found["groups"][str(group)], rtt
+
+
+@_metric
+def window_change(seen: Seen) -> float | None:
+    """The largest change of the window within a round trip after the warm-up, % of a BDP."""
+    step, bdp, windows, rtt = _windows(seen)
+    there = windows[round(seen.scenario["warmup"] / step) :]
+    later = there[max(1, round(rtt / step)) :]
+    changes = [abs(b - a) for a, b in zip(there, later, strict=False)]
+    return 100 * max(changes) / bdp if changes else None
+
+
+@_metric
+def window_seconds(seen: Seen, part: float, after: str) -> float:
+    """Seconds from `after` until the window of ours is so large a part of a BDP."""
+    step, bdp, windows, _ = _windows(seen)
+    there = enumerate(windows[round(units.seconds(after) / step) :])
+    return next((place * step for place, window in there if window >= part * bdp), math.inf)
+
+
+# --- objects
+
+
+def _classes(seen: Seen, largest: float | None, at: str, who: str) -> float | None:
+    """Completion time of objects, of the entries together: the mean over them by their counts."""
+    total = count = 0.0
+    for _, one in seen.forward("short", who):
+        rows = [one] if largest is None else one["by_size"]
+        for row in rows:
+            if largest is not None and row["largest"] != largest:
+                continue
+            if row["completed"] and row["completion_s"][at] is not None:
+                total += row["completed"] * row["completion_s"][at]
+                count += row["completed"]
+    return total / count if count else None
+
+
+@_metric
+def completion(
+    seen: Seen, at: str = "p95", largest: float | None = None, who: str = "all"
+) -> float | None:
+    """How long objects take, ms; `largest` is the class of sizes, by its upper bound."""
+    found = _classes(seen, largest, at, who)
+    return None if found is None else 1e3 * found
+
+
+@_metric
+def completion_times(
+    seen: Seen, base: Seen, at: str = "p95", largest: float | None = None, who: str = "all"
+) -> float | None:
+    """How many times as long as in the other run objects take."""
+    here, there = _classes(seen, largest, at, who), _classes(base, largest, at, who)
+    return here / there if here is not None and there else None
+
+
+def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
+    """The mean over objects of size over time, Mbit/s."""
+    entries = seen.series("camps")["entries"]
+    places = range(4) if quartile is None else [quartile - 1]
+    there = [entries[i] for i, _ in seen.forward("short", who)]
+    count = sum(one["count"][place] for one in there for place in places)
+    return sum(one["sum"][place] for one in there for place in places) / count if count else None
+
+
+@_metric
+def gain(seen: Seen, base: Seen, who: str = "ours", quartile: int | None = None) -> float | None:
+    """The mean rate of a camp's objects over that in the other run."""
+    here, there = _transfer(seen, who, quartile), _transfer(base, who, quartile)
+    return here / there if here is not None and there else None
+
+
+@_metric
+def flows_done(seen: Seen, percent: float = 99) -> float | None:
+    """How long bulk flows of limited size take, ms; never, if one of them has not ended."""
+    times = [flow["completion_s"] for flow in seen.flows("ours")]
+    if not times or None in times:
+        return math.inf if times else None
+    found = percentile([float(one) for one in times], percent)
+    return None if found is None else 1e3 * found
+
+
+@_metric
+def flows_rate(seen: Seen) -> float | None:
+    """All that such flows carried, Mbit/s until the last had ended."""
+    last = flows_done(seen, 100)
+    specs = [seen.scenario["flow"][flow["group"]]["bytes"] for flow in seen.flows("ours")]
+    return sum(specs) * 8e-3 / last if last and specs else None

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: GPL-2.0
+"""Which runs an evaluation has: each criterion with each algorithm, and the scenario files that
+these are."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from longfat.arena import toml
+from longfat.arena.criteria import BESIDE, CC, KINDS, PROFILES, Criterion, Part, choose, marks
+from longfat.arena.metrics import Roles
+from longfat.core import scratch
+from longfat.core.errors import LabError
+from longfat.run import result, scenario
+from longfat.run.scenario import Scenario
+
+SCENARIOS, RUNS = "scenarios", "runs"
+# Seeds of a criterion in which anything is random; others have one.
+SEEDS = {"smoke": 1, "standard": 1, "full": 3}
+STANDARD = {
+    "smoke": ("cubic",),
+    "standard": ("cubic", "reno", "bbr"),
+    "full": ("cubic", "reno", "bbr"),
+}
+
+
+@dataclass(frozen=True)
+class Contender:
+    """An algorithm, perhaps with parameters of its module."""
+
+    text: str  # as it was given: NAME or NAME:PARAMETER=VALUE,...
+    cc: str
+    parameters: tuple[tuple[str, int | str | bool], ...] = ()
+
+    @property
+    def file(self) -> str:
+        """In the names of files."""
+        return re.sub(r"[^A-Za-z0-9.]+", "_", self.text)
+
+
+def _word(text: str) -> int | str | bool:
+    if text in ("true", "false"):
+        return text == "true"
+    return int(text) if re.fullmatch(r"-?\d+", text) else text
+
+
+def contender(text: str) -> Contender:
+    """`ltcp`, or `ghstcp:mode=hstcp`; LabError if it is neither."""
+    cc, _, rest = text.partition(":")
+    pairs = [word.partition("=") for word in rest.split(",")] if rest else []
+    if not cc or (":" in text and not rest) or any(not (k and is_ and v) for k, is_, v in pairs):
+        raise LabError(
+            f"{text}: is no algorithm: write its name, or with parameters of its module "
+            f"NAME:PARAMETER=VALUE,PARAMETER=VALUE"
+        )
+    return Contender(text, cc, tuple((key, _word(value)) for key, _, value in pairs))
+
+
+def contenders(texts: Sequence[str]) -> list[Contender]:
+    """These, each once; LabError if two cannot be told apart."""
+    found = [contender(text) for text in dict.fromkeys(texts)]
+    names: dict[str, str] = {}
+    for one in found:
+        other = names.setdefault(one.file.lower(), one.text)
+        if other != one.text:
+            raise LabError(f"{other} and {one.text}: their files would have the same name")
+    return found
+
+
+@dataclass(frozen=True)
+class Run:
+    """One run."""
+
+    criterion: str
+    cc: Contender
+    beside: Contender | None
+    at: tuple[tuple[str, str], ...]  # the path: `case`, and what varies
+    scenario: Scenario
+    seed: int
+    file: str  # of the scenario
+    observe: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario.name}-s{self.seed}"
+
+    @property
+    def path(self) -> str:
+        """The path in words."""
+        return ", ".join(value for _, value in self.at) or "the path"
+
+
+@dataclass(frozen=True)
+class Skipped:
+    """What there is no run of, and why."""
+
+    criterion: str
+    cc: Contender
+    beside: Contender | None
+    why: str
+
+
+@dataclass
+class Evaluation:
+    """All that is evaluated."""
+
+    contenders: list[Contender]  # for which there are cards
+    against: list[Contender]
+    profile: str
+    kernel: str = ""
+    only: list[str] = field(default_factory=list)
+    runs: list[Run] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    files: dict[str, str] = field(default_factory=dict)  # scenario file -> its text
+
+    @property
+    def all(self) -> list[Contender]:
+        """With those that stand beside them."""
+        return list(dict.fromkeys([*self.contenders, *self.against]))
+
+    @cached_property
+    def criteria(self) -> list[Criterion]:
+        return choose(self.only)
+
+    def roles(self, criterion: Criterion) -> Roles:
+        """Who is who in its scenario."""
+        return {kind: criterion.roles(kind) for kind in KINDS}
+
+    def of(self, criterion: Criterion, cc: Contender) -> list[Run]:
+        """The runs that its numbers are made of."""
+        wanted = criterion.runs_of or [criterion.id]
+        # Of two that stand beside each other there is one run.
+        both = criterion.beside == "all"
+        return [
+            run
+            for run in self.runs
+            if run.criterion in wanted and (run.cc == cc or (both and run.beside == cc))
+        ]
+
+
+def _filled(value: Any, cc: Contender, beside: Contender | None) -> Any:
+    """`value` with the variables in it replaced."""
+    if isinstance(value, dict):
+        return {key: _filled(one, cc, beside) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_filled(one, cc, beside) for one in value]
+    if value == CC:
+        return cc.cc
+    if value == BESIDE and beside:
+        return beside.cc
+    return value
+
+
+def _put(data: dict[str, Any], key: str, value: Any) -> None:
+    """What a profile sets, by the path of its key."""
+    at: Any = data
+    *parents, last = key.split(".")
+    for part in parents:
+        at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
+    at[last] = value
+
+
+def written(
+    criterion: Criterion,
+    part: Part,
+    cc: Contender,
+    beside: Contender | None,
+    *,
+    kernel: str = "",
+    seeds: int = 1,
+) -> dict[str, Any]:
+    """The scenario of a criterion for an algorithm, as a file has it."""
+    data = copy.deepcopy(criterion.scenario)
+    for key, value in part.set.items():
+        _put(data, key, value)
+    if part.vary:
+        data["vary"] = data.get("vary", {}) | part.vary
+    if part.cases:
+        data["case"] = {name: data["case"][name] for name in part.cases}
+    who = cc.text + (f" beside {beside.text}" if beside else "")
+    head: dict[str, Any] = {"title": f"{criterion.id} {criterion.title}: {who}"}
+    if kernel:
+        head["kernel"] = kernel
+    head["seeds"] = [*range(1, 1 + seeds)]
+    settings = {
+        one.cc: dict(one.parameters) for one in (cc, beside) if one is not None and one.parameters
+    }
+    filled: dict[str, Any] = _filled(head | data, cc, beside)
+    return filled | ({"module": settings} if settings else {})
+
+
+def _paths(data: dict[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
+    """The paths of a scenario file, in the order in which it is read."""
+    vary = data.get("vary", {})
+    for case, combination in itertools.product(
+        data.get("case", {"": {}}), itertools.product(*vary.values())
+    ):
+        named = [("case", case)] if case else []
+        yield (*named, *zip(vary, map(str, combination), strict=True))
+
+
+def _others(
+    criterion: Criterion, cc: Contender, against: list[Contender], every: list[Contender]
+) -> list[Contender | None]:
+    """Who $beside is, one after the other."""
+    if criterion.beside == "against":
+        return [*against]
+    if criterion.beside == "all":
+        # Of two there is one run, in which each stands beside the other.
+        return [*every[every.index(cc) :]]
+    return [None]
+
+
+def _why_not(cc: Contender, beside: Contender | None) -> str:
+    """Why there is no run of these two, or nothing."""
+    if beside and cc.cc == beside.cc and cc.parameters != beside.parameters:
+        return f"{cc.text} and {beside.text} are one module, which has one setting at a time"
+    return ""
+
+
+def evaluation(
+    texts: Sequence[str],
+    against: Sequence[str],
+    profile: str,
+    *,
+    only: Sequence[str] = (),
+    kernel: str = "",
+) -> Evaluation:
+    """All runs of these algorithms; LabError says what is wrong with a word of the command line."""
+    if profile not in PROFILES:
+        raise LabError(f"--profile {profile}: no such profile; valid: {', '.join(PROFILES)}")
+    both = contenders([*texts, *(against or STANDARD[profile])])
+    names = {one.text: one for one in both}
+    found = Evaluation(
+        [names[text] for text in dict.fromkeys(texts)],
+        [names[text] for text in dict.fromkeys(against or STANDARD[profile])],
+        profile,
+        kernel,
+        list(only),
+    )
+    every = found.all
+    with scratch.directory("run") as where:
+        for criterion in found.criteria:
+            if criterion.runs_of or criterion.part(profile).skip:
+                continue
+            observe = {*criterion.observe}
+            observe |= {
+                name
+                for other in found.criteria
+                if criterion.id in other.runs_of
+                for name in other.observe
+            }
+            for cc in every:
+                for beside in _others(criterion, cc, found.against, every):
+                    if why := _why_not(cc, beside):
+                        found.skipped.append(Skipped(criterion.id, cc, beside, why))
+                        continue
+                    _add(found, criterion, cc, beside, tuple(sorted(observe)), where)
+    return found
+
+
+def _add(
+    found: Evaluation,
+    criterion: Criterion,
+    cc: Contender,
+    beside: Contender | None,
+    observe: tuple[str, ...],
+    where: Path,
+) -> None:
+    seeds = SEEDS[found.profile] if criterion.random else 1
+    part = criterion.part(found.profile)
+    data = written(criterion, part, cc, beside, kernel=found.kernel, seeds=seeds)
+    name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")
+    path = where / f"{name}.toml"
+    found.files[path.name] = toml.text(data)
+    path.write_text(found.files[path.name])
+    try:
+        scenarios = scenario.load(path)
+    except LabError as error:
+        lines = [line.removeprefix(f"{path}: ") for line in str(error).splitlines()]
+        who = cc.text + (f" beside {beside.text}" if beside else "")
+        raise LabError("\n".join(f"{criterion.id}, {who}: {line}" for line in lines)) from error
+    paths = list(zip(scenarios, _paths(data), strict=True))
+    if unmarked := [x.cc for x in (cc, beside) if x and x.cc in marks().only_marked]:
+        paths = [(one, at) for one, at in paths if one.link.ecn]
+        if not paths:
+            why = f"{unmarked[0]} is for links that mark"
+            found.skipped.append(Skipped(criterion.id, cc, beside, why))
+    for one, at in paths:
+        for seed in one.seeds:
+            run = Run(criterion.id, cc, beside, at, one, seed, path.name, observe)
+            found.runs.append(run)
+
+
+def write_scenarios(of: Evaluation, out: Path) -> None:
+    """Write the scenario files, so that whoever sees a number can run what it is of."""
+    for name, text in of.files.items():
+        path = out / SCENARIOS / name
+        if not path.exists() or path.read_text(errors="replace") != text:
+            result.write_whole(text, path)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`longfat evaluate` for real: a criterion of each family, and algorithms that do not survive."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from test_yours import YOURS, machine
+
+from longfat.arena import carry, pages, plan, score
+from longfat.arena.score import Mark, Scores
+from longfat.run.backends import Uml
+
+__all__ = ["machine"]
+
+# Of each family the cheapest: the RFC's, the suite's, nsperf's, and who gets what.
+FAMILIES = ["5.1.2", "7.7", "tcpeval-4.4.6", "tcpeval-6.1", "nsperf-coexistence", "pairs"]
+
+# Reno that in its first loss does what its name says.
+BROKEN = """// SPDX-License-Identifier: GPL-2.0
+#include <linux/module.h>
+#include <net/tcp.h>
+
+static u32 broken_ssthresh(struct sock *sk)
+{{
+	{what}
+	return tcp_reno_ssthresh(sk);
+}}
+
+static struct tcp_congestion_ops broken __read_mostly = {{
+	.ssthresh	= broken_ssthresh,
+	.undo_cwnd	= tcp_reno_undo_cwnd,
+	.cong_avoid	= tcp_reno_cong_avoid,
+	.init		= {init},
+	.owner		= THIS_MODULE,
+	.name		= "{name}",
+}};
+
+static int __init broken_register(void)
+{{
+	return tcp_register_congestion_control(&broken);
+}}
+
+static void __exit broken_unregister(void)
+{{
+	tcp_unregister_congestion_control(&broken);
+}}
+
+module_init(broken_register);
+module_exit(broken_unregister);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("fails on purpose");
+"""
+WHAT = {
+    "crashes": "*(int *)8 = 1;",
+    "hangs": "for (;;) barrier();",
+    "divides": "tcp_sk(sk)->snd_ssthresh /= (u32)jiffies & 0;",
+}
+
+
+@pytest.fixture(scope="module")
+def backend() -> Iterator[Uml]:
+    one = Uml()
+    one.prepare(lambda _: None)
+    yield one
+
+
+def carry_out(of: plan.Evaluation, out: Path, where: Uml, timeout: float = 0) -> Scores:
+    plan.write_scenarios(of, out)
+    console = Console(file=io.StringIO())
+    left = carry.left(of, out, where)
+    carry.carry_out(left, out, where, workers=2, console=console, timeout=timeout)
+    return score.score(of, out)
+
+
+def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
+    """Every number is there, and the same bytes come again."""
+    of = plan.evaluation(["reno"], ["cubic"], "smoke", only=FAMILIES)
+    texts = []
+    for out in (tmp_path / "one", tmp_path / "two"):
+        scores = carry_out(of, out, backend)
+        pages.write(scores, out, "longfat run scenarios/FILE")
+        texts.append({path.relative_to(out): path.read_bytes() for path in out.rglob("*.*")})
+    assert texts[0] == texts[1]
+    for (name, place, cc), cell in scores.cells.items():
+        assert not cell.failed and not cell.missing, (name, place, cc)
+        assert cell.value is not None or not cell.points, (name, cell.number.name, cc)
+    by_id = {one.id: one for one in of.criteria}
+    reno, cubic = of.all
+    # What these are known for: neither leaves much of a buffer empty, late packets are lost ones
+    # to neither beyond reason, and camps of one kind gain nothing.
+    assert 50 < (scores.cell(by_id["5.1.2"], 0, cubic).value or 0) <= 101
+    assert scores.cell(by_id["tcpeval-6.1"], 0, cubic).value == 1
+    assert scores.cell(by_id["tcpeval-6.1"], 1, cubic).value == 1
+    share = scores.cell(by_id["nsperf-coexistence"], 1, reno).by_path()
+    assert share["4bdp"] is not None and share["4bdp"] < 50
+    assert carry.left(of, tmp_path / "one", backend) == []
+
+
+def test_algorithms_that_do_not_survive(machine: Uml, tmp_path: Path) -> None:
+    """Their cells say so, with the kernel's words; the others go on."""
+    paths = []
+    for name, what in WHAT.items():
+        path = tmp_path / f"tcp_{name}.c"
+        path.write_text(BROKEN.format(what=what, init="NULL", name=name))
+        paths.append(path)
+    machine.take(paths, lambda _: None)
+    of = plan.evaluation([*WHAT], ["cubic"], "smoke", only=["7.7"])
+    scores = carry_out(of, tmp_path / "out", machine, timeout=20)
+    (criterion,) = of.criteria
+    said = {}
+    for cc in of.contenders:
+        cell = scores.cell(criterion, 0, cc)
+        assert cell.mark == Mark.FAILED, cc.text
+        said[cc.text] = cell.failed[0].failed
+    assert "Call Trace" in said["crashes"] or "panic" in said["crashes"].lower()
+    assert "20 s" in said["hangs"]
+    assert "divide" in said["divides"] or "panic" in said["divides"].lower()
+    assert scores.cell(criterion, 0, of.against[0]).mark == Mark.STANDARD
+    made = pages.write(scores, tmp_path / "out", "longfat run scenarios/FILE")
+    assert "Failed:" in made[0].read_text()
+
+
+def test_a_module_from_outside(machine: Uml, tmp_path: Path) -> None:
+    """One that no tree has gets its card."""
+    machine.take([YOURS / "tcp_loud.c"], lambda _: None)
+    of = plan.evaluation(["loud"], ["cubic"], "smoke", only=["7.7"])
+    scores = carry_out(of, tmp_path, machine)
+    assert scores.cell(of.criteria[0], 0, of.contenders[0]).value is not None
+    first, _ = pages.write(scores, tmp_path, "longfat run scenarios/FILE --module tcp_loud.c")
+    assert first.name == "loud.html" and "--module tcp_loud.c" in first.read_text()

@@ -1,0 +1,627 @@
+# SPDX-License-Identifier: GPL-2.0
+"""`longfat evaluate` on made-up results: criteria, runs, numbers, marks and pages."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import random
+import re
+import tomllib
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rich.console import Console
+from test_runner import SAMPLES, Fake, backend
+
+from longfat.arena import carry, cost, criteria, metrics, observe, pages, plan, score, toml
+from longfat.arena.metrics import Seen
+from longfat.arena.score import Mark
+from longfat.build import modules
+from longfat.core.errors import LabError, Unwritable
+from longfat.run import result, scenario, traffic
+from longfat.run.result import Json
+
+__all__ = ["backend"]
+
+ONE = """
+of = "a document"
+section = "1"
+level = "MUST"
+title = "One"
+asks = "What?"
+observe = ["rates"]
+
+[scenario]
+duration = "10s"
+link = { rate = "10mbit", buffer = "100p" }
+flow = [{ cc = "$cc", rtt = "20ms" }]
+vary = { "link.buffer" = ["10p", "100p"] }
+
+[[number]]
+name = "goodput"
+metric = "goodput"
+unit = "Mbit/s"
+digits = 4
+better = "more"
+
+[[picture]]
+draw = "curve"
+
+[[picture]]
+draw = "time"
+series = "rates"
+"""
+
+
+@pytest.fixture
+def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A directory of criteria, in the place of the lab's: it has the one above."""
+    where = tmp_path / "criteria"
+    where.mkdir()
+    (where / "1.toml").write_text(ONE)
+    monkeypatch.setattr(criteria, "WHERE", where)
+    criteria.load.cache_clear()
+    yield where
+    criteria.load.cache_clear()
+
+
+# --- the criteria
+
+
+def test_every_criterion_is_whole() -> None:
+    found = criteria.load()
+    assert len({one.id for one in found}) == len(found) > 30
+    assert found[0].id == "5.1.1" and not found[-1].id[0].isdigit()
+    ids = {one.id for one in found}
+    for one in found:
+        assert set(one.runs_of) <= ids
+        assert one.picture and one.asks.endswith(("?", ".")) and one.level
+
+
+def test_no_criterion_names_an_algorithm_of_ours() -> None:
+    names = {name.removeprefix("tcp_") for name in modules.sources()}
+    for path in [*criteria.WHERE.glob("*.toml"), criteria.MARKS]:
+        assert not names & set(re.findall(r"[a-z]+", path.read_text())), path
+
+
+@pytest.mark.parametrize("profile", criteria.PROFILES)
+def test_every_number_has_runs(profile: str) -> None:
+    """In `full` each number is of some; in the others of some, or it is left out and said."""
+    of = plan.evaluation(["vegas"], ["reno", "cubic"], profile)
+    assert len({run.name for run in of.runs}) == len(of.runs)
+    for criterion in of.criteria:
+        there = of.of(criterion, of.contenders[0])
+        assert there or criterion.part(profile).skip, criterion.id
+        if profile != "full":
+            continue
+        for number in criterion.number:
+            cell = score.Cell(criterion, number, of.contenders[0])
+            paths = [x for x in there if any(fnmatchcase(x.path, p) for p in number.paths)]
+            assert paths, f"{criterion.id}: {number.name}: no path is {number.paths}"
+            if number.base:
+                assert any(score._Runs(of).base(run, number) for run in paths), cell.number.name
+
+
+def test_the_first_look_is_short() -> None:
+    """Ten minutes on two cores, of one algorithm beside cubic."""
+    of = plan.evaluation(["vegas"], [], "smoke")
+    assert {one.text for one in of.all} == {"vegas", "cubic"}
+    assert sum(cost.seconds(run) for run in of.runs) < 2 * 600
+    standard = plan.evaluation(["vegas"], [], "standard")
+    assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
+
+
+def test_a_written_scenario_is_the_same_in_the_file() -> None:
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    for name, text in of.files.items():
+        again = tomllib.loads(text)
+        assert toml.text(again) == text, name
+        assert "$" not in text
+
+
+@pytest.mark.parametrize(
+    ("was", "then", "words"),
+    [
+        ('metric = "goodput"', 'metric = "nosuch"', "number.0: no metric 'nosuch'; valid:"),
+        ('unit = "Mbit/s"', "arguments = { x = 1 }", "goodput has no argument 'x'; valid: who"),
+        ('metric = "goodput"', 'metric = "goodput_lost"', "goodput_lost: needs base"),
+        ('unit = "Mbit/s"', 'base = { cc = "reno" }', "compares with nothing: leave base out"),
+        ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),
+        ('asks = "What?"', 'asks = "What?"\nbeside = "all"', "beside and $beside go together"),
+        ("[scenario]", "[scenario", "is not TOML"),
+        ('title = "One"', "", "title: Field required"),
+    ],
+)
+def test_what_is_wrong_in_a_criterion_is_said(own: Path, was: str, then: str, words: str) -> None:
+    path = own / "1.toml"
+    assert was in ONE
+    path.write_text(ONE.replace(was, then))
+    with pytest.raises(LabError, match=re.escape(words)) as caught:
+        criteria.read(path)
+    assert str(path) in str(caught.value)
+
+
+def test_loads_are_what_they_are_called() -> None:
+    """The mean of what is drawn is the mean that arrivals are computed with."""
+    (one,) = criteria.choose(["tcpeval-4.4.2"])
+    assert one.load
+    rng = random.Random(1)
+    of = plan.evaluation(["cubic"], ["cubic"], "full", only=["tcpeval-4.4.2"])
+    load = next(run.scenario for run in of.runs if run.path == "load 85")
+    sizes = [traffic.size(load.short[0], rng) for _ in range(200000)]
+    assert sum(sizes) / len(sizes) == pytest.approx(one.load.mean, rel=0.02)
+    ahead = [x for x in load.short if not x.reverse]
+    assert len(ahead) == 9 and len(load.short) == 18
+    asked = sum((x.per_second or 0) * one.load.mean * 8 for x in ahead)
+    assert asked == pytest.approx(0.85 * load.link.rate, rel=1e-3)
+
+
+# --- which runs
+
+
+@pytest.mark.parametrize(
+    ("words", "ids"),
+    [
+        (["5.1.2"], {"5.1.2"}),
+        (["tcpeval-4.4"], {f"tcpeval-4.4.{n}" for n in (1, 2, 3, 4, 6)}),
+        (["nsperf"], {f"nsperf-{x}" for x in ("bufferbloat", "coexistence", "ecn", "loss")}
+         | {"nsperf-shallow"}),
+        (["7.2"], {"7.2", "5.1.3"}),
+    ],
+)  # fmt: skip
+def test_criteria_are_chosen(words: list[str], ids: set[str]) -> None:
+    assert {one.id for one in criteria.choose(words)} == ids
+
+
+def test_a_wrong_word_is_said() -> None:
+    with pytest.raises(LabError, match=r"--only 9: no such criterion; valid: 5\.1\.1, "):
+        criteria.choose(["9"])
+    with pytest.raises(LabError, match="--profile x: no such profile; valid: smoke, standard"):
+        plan.evaluation(["reno"], [], "x")
+    with pytest.raises(LabError, match="nosuch: flow.*no congestion control 'nosuch'"):
+        plan.evaluation(["nosuch"], [], "smoke", only=["5.1.2"])
+    for text in ("", "x:", "x:y", "x:y=", ":y=1"):
+        with pytest.raises(LabError, match="is no algorithm: write its name"):
+            plan.contender(text)
+    with pytest.raises(LabError, match="their files would have the same name"):
+        plan.contenders(["x:a=1", "x_a_1"])
+
+
+def test_parameters_of_a_module(tree: Path) -> None:
+    of = plan.evaluation(["foo:beta=300,mode=fixed", "foo"], ["cubic"], "smoke", only=["pairs"])
+    assert [one.text for one in of.all] == ["foo:beta=300,mode=fixed", "foo", "cubic"]
+    alone = next(run for run in of.runs if run.cc == run.beside == of.contenders[0])
+    assert alone.scenario.module == {"foo": {"beta": 300, "mode": "fixed"}}
+    assert alone.file == "pairs-foo_beta_300_mode_fixed-beside-foo_beta_300_mode_fixed.toml"
+    (skipped,) = of.skipped
+    assert "are one module, which has one setting at a time" in skipped.why
+    # Of every two there is one run on each path.
+    assert len(of.runs) == 2 * (3 + 2)
+
+
+def test_one_for_marks_alone() -> None:
+    of = plan.evaluation(["dctcp"], ["cubic"], "smoke", only=["7.1", "5.1.2"])
+    there = {(run.criterion, run.path) for run in of.runs if run.cc.text == "dctcp"}
+    assert there == {("7.1", "marks, codel"), ("7.1", "marks, pie")}
+    assert [one.why for one in of.skipped] == ["dctcp is for links that mark"]
+
+
+# --- numbers
+
+
+def record(**changes: Any) -> Json:
+    """A run of two flows, as it is kept."""
+    one: Json = {
+        "summary": {
+            "capacity_bps": 10_000_000,
+            "goodput_bps": 9_000_000,
+            "loss": 0.01,
+            "queue_delay_ms": {"mean": 5.0, "p50": 4.0, "p95": 8.0, "p99": 9.0, "max": 10.0},
+        },
+        "flows": [flow(0, 6_000_000), flow(1, 3_000_000)],
+        "udp": [],
+        "short": [],
+        "request": [],
+        "video": [],
+        "scenario": {
+            "duration": 100.0,
+            "warmup": 20.0,
+            "sample": 0.1,
+            "link": {"rate": 10_000_000, "mtu": 1500, "buffer": [1.0, "bdp"], "at": []},
+            "links": [],
+            "host": {"timestamps": True},
+            "flow": [entry(), entry()],
+            "udp": [],
+            "short": [],
+        },
+        "observed": {},
+    }
+    return one | changes
+
+
+def entry(**changes: Any) -> Json:
+    return {"rtt": 0.02, "enter": 1, "leave": None, "reverse": False, "bytes": None} | changes
+
+
+def flow(group: int, bps: int, **changes: Any) -> Json:
+    return {
+        "group": group,
+        "goodput_bps": bps,
+        "received_bytes": bps * 10,
+        "retransmissions": 0,
+        "ce_marks": 0,
+        "completion_s": None,
+    } | changes
+
+
+ROLES: metrics.Roles = {
+    "flow": ([0], [1]),
+    "short": ([], []),
+    "request": ([], []),
+    "video": ([], []),
+}
+
+
+def value(name: str, run: Json, base: Json | None = None, **arguments: Any) -> float | None:
+    seen = Seen(run, ROLES)
+    return metrics.of(name, seen, Seen(base, ROLES) if base else None, arguments)
+
+
+def test_harm() -> None:
+    """What the other has beside us, against beside its own kind."""
+    base = record(flows=[flow(0, 5_000_000), flow(1, 4_000_000)])
+    assert value("goodput_lost", record(), base, who="theirs") == 25
+    assert value("goodput_lost", base, base, who="theirs") == 0
+    slower = record()
+    slower["summary"] = slower["summary"] | {"queue_delay_ms": {"p95": 20.0}}
+    assert value("queue_more", slower, base) == 12
+    # 3e7 bytes are 20718.2 packets of 1448.
+    lossy = record(flows=[flow(0, 6_000_000), flow(1, 3_000_000, retransmissions=207)])
+    assert value("resent_more", lossy, base) == pytest.approx(100 * 207 / (3e7 / 1448))
+    nothing = record(flows=[flow(0, 1), flow(1, 0)])
+    assert value("goodput_lost", record(), nothing, who="theirs") is None
+
+
+def test_shares() -> None:
+    one = record()
+    assert value("share", one) == pytest.approx(200 / 3)
+    assert value("ratio", one) == 2
+    assert value("least_share", one) == 60
+    assert value("fairness", one) == pytest.approx(81 / (2 * 45))
+    assert value("utilisation", one) == 90
+    assert value("ratio", record(flows=[flow(0, 1), flow(1, 0)])) == math.inf
+    assert value("ratio", record(flows=[flow(0, 0), flow(1, 0)])) is None
+
+
+def test_queue_of_the_buffer() -> None:
+    one = record()
+    assert value("queue_delay", one, of="buffer") == 40  # 8 of 20 ms
+    one["scenario"]["link"]["buffer"] = [8.0, "p"]  # 9.6 ms
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
+    one["scenario"]["link"]["buffer"] = [12000.0, "b"]
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
+
+
+def rated(rates: list[float], at: list[Json] | None = None) -> Json:
+    one = record(observed={"rates": {"dt": 0.1, "groups": {"0": rates, "1": [99.0] * len(rates)}}})
+    one["scenario"]["link"]["at"] = at or []
+    return one
+
+
+def test_time_to_a_rate() -> None:
+    """90 % of what the link is then, held for half a second; a moment above it is none."""
+    full = 10 * 1448 / 1500
+    rising = [0.0] * 10 + [full] * 2 + [0.0] * 8 + [0.91 * full] * 30
+    assert value("seconds_to", rated(rising)) == pytest.approx(2.0)
+    assert value("seconds_to", rated(rising), after="1.5s") == pytest.approx(0.5)
+    assert value("seconds_to", rated([0.5 * full] * 50)) == math.inf
+    assert value("seconds_to", rated(rising), until="2.2s") == math.inf
+    slower = [{"time": 1.0, "rate": 1_000_000}]
+    assert value("seconds_to", rated([0.91] * 50, slower), after="1s") == 0
+    assert value("seconds_to", rated([0.91] * 50, slower), after="0s") == math.inf
+
+
+def test_backing_off() -> None:
+    """Retransmissions after 1, 3, 7 and 15 s are spaced by doubling."""
+    again = [sum(t >= at * 10 for at in (1, 3, 7, 15)) for t in range(200)]
+    sent = {"dt": 0.1, "delivered": [0] * 100 + [*range(100)], "retransmissions": again}
+    one = record(observed={"sent": sent})
+    assert value("spacing", one, after="0s", until="20s") == pytest.approx(2)
+    assert value("spacing", one, after="0s", until="2s") is None
+    # Of 20 ms each: 50 in a second; ten a second arrive.
+    assert value("sent_per_rtt", one, after="16s", until="19s") == pytest.approx(10 / 50)
+
+
+def test_what_a_call_loses() -> None:
+    one = record(udp=[{"udp": 0, "goodput_bps": 900_000}])
+    one["scenario"]["udp"] = [{"rate": 1_042_000, "size": 1000, "start": 0.0, "duration": None}]
+    assert value("datagrams_lost", one) == pytest.approx(10)
+    assert value("datagrams_lost", one, count=True) == pytest.approx(80 * 12.5)
+
+
+def test_incast() -> None:
+    times = [flow(0, 1, completion_s=0.01 * i) for i in range(1, 101)]
+    one = record(flows=times)
+    one["scenario"]["flow"][0]["bytes"] = 125_000
+    assert value("flows_done", one) == pytest.approx(990)
+    assert value("flows_rate", one) == pytest.approx(100)
+    times[3]["completion_s"] = None
+    assert value("flows_done", one) == math.inf
+
+
+def test_parking_lot() -> None:
+    one = record(flows=[flow(0, 10), flow(1, 40), flow(2, 20)])
+    one["scenario"]["links"] = [{}]
+    one["scenario"]["flow"] = [entry(), entry(leave=1), entry(enter=2)]
+    roles: metrics.Roles = ROLES | {"flow": ([0, 1, 2], [])}
+    assert metrics.of("parking", Seen(one, roles), None, {}) == 3
+
+
+def test_camps_by_quartile() -> None:
+    run = {
+        "short": [
+            {"completions": {"bytes": [125_000, 250_000], "seconds": [1.0, 1.0]}},
+            {"completions": {"bytes": [500_000, 1_000_000], "seconds": [1.0, 4.0]}},
+        ]
+    }
+    found = observe.camps(run)
+    assert [one["count"] for one in found["entries"]] == [[1, 1, 0, 0], [0, 0, 1, 1]]
+    one = record(observed={"camps": found}, short=[{"completed": 2}, {"completed": 2}])
+    one["scenario"]["short"] = [{"reverse": False}, {"reverse": False}]
+    roles: metrics.Roles = ROLES | {"short": ([0], [1])}
+    seen = Seen(one, roles)
+    assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
+    assert metrics._transfer(seen, "ours", None) == pytest.approx(1.5)
+    assert metrics._transfer(seen, "theirs", 4) == pytest.approx(2)
+
+
+def test_series_of_a_run() -> None:
+    """Of delivered packets, from the beginning of the run however late a flow began."""
+    connection = {
+        "t": [0.2, 0.3, 0.4],
+        "delivered": [0, 100, 300],
+        "received": [0, 2000, 20000],
+        "retransmissions": [0, 0, 7],
+        "cwnd": [10, 20, 30],
+    }
+    run = {
+        "scenario": {
+            "duration": 0.5,
+            "sample": 0.1,
+            "link": {"mtu": 1500},
+            "host": {"timestamps": True},
+            "flow": [{"start": 0.1}],
+        },
+        "flows": [{"group": 0, "connections": [connection]}],
+        "queue": {"packets": [0, 1, 2, 3, 4], "dropped": [0, 0, 0, 0, 7]},
+    }
+    each = [0, 0, 100 * 1448 * 8e-5, 200 * 1448 * 8e-5]
+    assert observe.rates(run) == {"dt": 0.1, "groups": {"0": [round(x, 3) for x in each]}}
+    assert observe.cwnd(run)["groups"] == {"0": [0, 0, 10, 20, 30]}
+    assert observe.milestones(run) == {"0": [0.2, 0.3]}
+    assert observe.sent(run)["retransmissions"] == [0, 0, 0, 0, 7]
+
+
+# --- marks
+
+
+def number(**changes: Any) -> criteria.Number:
+    return criteria.Number(**{"name": "x", "metric": "goodput", "better": "less"} | changes)
+
+
+@pytest.mark.parametrize(
+    ("value", "standards", "more", "mark"),
+    [
+        (50.0, [100.0, 80.0], {}, Mark.BETTER),
+        (79.0, [100.0, 80.0], {}, Mark.BETWEEN),  # within a twentieth of the better one
+        (90.0, [100.0, 80.0], {}, Mark.BETWEEN),
+        (120.0, [100.0, 80.0], {}, Mark.WORSE),
+        (120.0, [100.0, 80.0], {"harmful": 110.0}, Mark.HARMFUL),
+        (103.0, [100.0, 80.0], {"harmful": 90.0}, Mark.BETWEEN),  # as a standard is
+        (math.inf, [100.0], {}, Mark.WORSE),
+        (100.0, [math.inf], {}, Mark.BETTER),
+        (math.inf, [math.inf], {}, Mark.BETWEEN),
+        (120.0, [100.0, 80.0], {"better": "more"}, Mark.BETTER),
+        (3.0, [100.0, 80.0], {"better": "more", "harmful": 5.0}, Mark.HARMFUL),
+        (1.0, [0.0], {"same": 2.0}, Mark.BETWEEN),
+        (1.0, [0.0], {}, Mark.WORSE),
+        (1.0, [2.0], {"better": ""}, Mark.NONE),
+        (None, [2.0], {}, Mark.NONE),
+        (1.0, [], {}, Mark.NONE),
+    ],
+)
+def test_marks(value: float | None, standards: list[float], more: Json, mark: Mark) -> None:
+    assert score._judge(value, standards, number(**more)) is mark
+
+
+# --- carrying out, and pages
+
+
+def small(*texts: str) -> plan.Evaluation:
+    return plan.evaluation(texts or ["reno"], ["cubic"], "smoke")
+
+
+def carry_out(of: plan.Evaluation, out: Path, backend: Fake) -> int:
+    """How many failed."""
+    plan.write_scenarios(of, out)
+    console = Console(file=io.StringIO(), width=200)
+    left = carry.left(of, out, backend)
+    return len(carry.carry_out(left, out, backend, workers=2, console=console))
+
+
+def test_what_is_done_is_not_done_again(own: Path, backend: Fake, tmp_path: Path) -> None:
+    of, out = small(), tmp_path / "out"
+    assert carry_out(of, out, backend) == 0
+    assert len(backend.started) == 4
+    assert carry.left(of, out, backend) == []
+    found = carry.read(of.runs[0], out)
+    assert found and "connections" not in found["flows"][0] and "rates" in found["observed"]
+    # Another path, an unreadable file, and one that lacks a series, are made again.
+    (own / "1.toml").write_text(ONE.replace('rtt = "20ms"', 'rtt = "30ms"'))
+    criteria.load.cache_clear()
+    assert len(carry.left(small(), out, backend)) == 4
+    (own / "1.toml").write_text(ONE.replace('["rates"]', '["rates", "cwnd"]'))
+    criteria.load.cache_clear()
+    assert len(carry.left(small(), out, backend)) == 4
+    carry.file_of(of.runs[0], out).write_text("{")
+    assert carry.left(of, out, backend) == [of.runs[0]]
+
+
+def test_one_that_fails(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cell says so with the log; the others have numbers; the next time it is made again."""
+    of, out = small(), tmp_path / "out"
+    bad = of.runs[0]
+    real = Fake.execute
+
+    def execute(self: Fake, run: Path, one: scenario.Scenario, seed: int, **more: Any) -> None:
+        real(self, run, one, seed, **more)
+        if one.name == bad.scenario.name:
+            (run / "log").write_text("WARNING: divided by zero\n")
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    assert carry_out(of, out, backend) == 1
+    said = carry.error_of(bad, out).read_text()
+    assert "WARNING: divided by zero" in said and "all it left" not in said
+    assert not list((out / "runs").glob("*.failed"))
+    scores = score.score(of, out)
+    cell = scores.cell(of.criteria[0], 0, of.contenders[0])
+    assert (cell.mark, cell.text) == (Mark.FAILED, "failed (1 of 2)")
+    assert cell.by_path() == {"10p": None, "100p": pytest.approx(8e-4)}
+    other = scores.cell(of.criteria[0], 0, of.against[0])
+    assert other.mark == Mark.STANDARD and other.value == pytest.approx(8e-4)
+    texts = pages.card(scores, of.contenders[0], "run scenarios/FILE")
+    assert "WARNING: divided by zero" in texts["reno.html"]
+    assert f"runs/{bad.name}.error" in texts["reno.md"]
+    assert carry.left(of, out, backend) == [bad]
+    monkeypatch.setattr(Fake, "execute", real)
+    assert carry_out(of, out, backend) == 0
+    assert not carry.error_of(bad, out).exists()
+    assert score.score(of, out).cell(of.criteria[0], 0, of.contenders[0]).mark == Mark.STANDARD
+
+
+def test_one_that_never_sends(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("test_runner.SAMPLES", SAMPLES.replace(" 1000 ", " 0 "))
+    of, out = small(), tmp_path / "out"
+    assert carry_out(of, out, backend) == 4
+    assert "reno never sent anything" in carry.error_of(of.runs[0], out).read_text()
+
+
+def test_a_full_disk_ends_all(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of, out = small(), tmp_path / "out"
+
+    def full(*_: object) -> None:
+        raise Unwritable("no space is left")
+
+    monkeypatch.setattr(result, "write", full)
+    with pytest.raises(Unwritable, match="no space"):
+        carry_out(of, out, backend)
+    assert not list(out.glob("runs/*"))
+
+
+class Links(HTMLParser):
+    """The references of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag == "a" and (link := given.get("href")):
+            self.found.append(link)
+        if name := given.get("id"):
+            self.ids.add(name)
+
+
+def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
+    """From each cell to its scenario and its result; the same results make the same bytes."""
+    of, out = small("reno", "vegas"), tmp_path / "out"
+    assert carry_out(of, out, backend) == 0
+    scores = score.score(of, out)
+    first = pages.write(scores, out, "longfat run scenarios/FILE")
+    assert [path.name for path in first] == ["reno.html", "vegas.html", "league.html"]
+    made = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    pages.write(score.score(of, out), out, "longfat run scenarios/FILE")
+    assert made == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for page in first:
+        links = Links()
+        links.feed(page.read_text())
+        assert links.found
+        for link in links.found:
+            name, _, anchor = link.partition("#")
+            target = (page.parent / name).resolve() if name else page
+            assert target.is_file(), link
+            if anchor:
+                there = Links()
+                there.feed(target.read_text())
+                assert anchor in there.ids, link
+    card = (out / "cards/vegas.html").read_text()
+    assert "<code>longfat run scenarios/1-vegas.toml -o again</code>" in card
+    assert "Not measured" not in card and 'class="between"' in card
+    pictures = re.findall(r"!\[One\]\((.*)\)", (out / "cards/vegas.md").read_text())
+    assert len(pictures) == 2 and all((out / "cards" / name).is_file() for name in pictures)
+    rows = list(csv.DictReader(io.StringIO((out / "league.csv").read_text())))
+    assert len(rows) == 6 and {row["state"] for row in rows} == {"measured"}
+    assert all((out / row["scenario"]).is_file() for row in rows)
+
+
+def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: Path) -> None:
+    of, out = small(), tmp_path / "out"
+    assert carry_out(of, out, backend) == 0
+    carry.file_of(of.runs[0], out).unlink()
+    cell = score.score(of, out).cell(of.criteria[0], 0, of.contenders[0])
+    assert (cell.text, cell.value, cell.mark) == ("not measured yet", None, Mark.NOT_YET)
+    pages.write(score.score(of, out), out, "x")
+    assert "not measured yet" in (out / "league.html").read_text()
+
+
+def test_heat_map(own: Path, tmp_path: Path) -> None:
+    """Of two there is one run; each has its part of it."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$beside", rtt = "20ms" }')
+    text = text.replace('asks = "What?"', 'asks = "What?"\nbeside = "all"')
+    (own / "1.toml").write_text(text)
+    criteria.load.cache_clear()
+    of = small()
+    assert [(run.cc.text, run.beside and run.beside.text) for run in of.runs[::2]] == [
+        *(("reno", "reno"), ("reno", "cubic"), ("cubic", "cubic"))
+    ]
+    records = {
+        run.name: record(flows=[flow(0, 75), flow(1, 25 if run.beside != run.cc else 75)])
+        for run in of.runs[:4]
+    }
+    first, second = pages.heat(score.Scores(of, {}, records))
+    assert (first.path, second.path) == ("10p", "100p")
+    texts = [(name, [text for text, _ in cells]) for name, cells in first.rows]
+    assert texts == [("reno", ["50", "75"]), ("cubic", ["25", "-"])]
+
+
+def test_what_no_run_shows_is_listed() -> None:
+    ids = {one.id for one in criteria.load()}
+    missing = {one.id for one in pages.not_run()}
+    assert not ids & missing
+    chapters = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2 5.2.1 5.2.2 5.2.3 5.3 6.1 6.2 6.4 7.1 7.2 7.3"
+    wanted = {*chapters.split(), *"7.4 7.5 7.6 7.7 7.8 7.9 7.10 7.11".split()}
+    wanted |= {f"tcpeval-{x}" for x in "4.4.1 4.4.2 4.4.3 4.4.4 4.4.5 4.4.6".split()}
+    wanted |= {f"tcpeval-{x}" for x in "5.1 5.2 5.3 6.1 6.2 6.3".split()}
+    assert wanted <= ids | missing
+
+
+def test_json_of_a_record_has_no_infinity(own: Path, backend: Fake, tmp_path: Path) -> None:
+    of, out = small(), tmp_path / "out"
+    carry_out(of, out, backend)
+    for path in (out / "runs").glob("*.json"):
+        json.loads(path.read_text(), parse_constant=lambda word: pytest.fail(word))
