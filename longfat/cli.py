@@ -20,10 +20,10 @@ from rich.table import Table
 from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
-from longfat.run import comparison, result, runner, ss
+from longfat.run import comparison, far, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
-from longfat.run.backends import BACKENDS, Backend, Uml, fill
+from longfat.run.backends import BACKENDS, Backend, Ssh, Uml, fill
 from longfat.run.kernels import Kernels
 from longfat.run.plan import make as make_plan
 from longfat.show import watch as watching
@@ -64,11 +64,11 @@ def _backend(name: str) -> Backend:
     return BACKENDS[name]()
 
 
-def _place(name: str, found: list[scenarios.Scenario]) -> Backend | Kernels:
+def _place(where: str | Backend, found: list[scenarios.Scenario]) -> Backend | Kernels:
     """Where all of these run; LabError if a backend has not the kernel of one."""
-    backend = _backend(name)
+    backend = _backend(where) if isinstance(where, str) else where
     texts = list(dict.fromkeys(one.kernel for one in found))
-    if name == Uml.name and any(texts):
+    if backend.name == Uml.name and any(texts):
         return Kernels(texts)
     for one in found:
         backend.on(one)
@@ -94,13 +94,13 @@ Read = Callable[[], list[scenarios.Scenario]]
 
 
 def _ready(
-    name: str, own: list[Path], read: Read
+    place: str | Backend, own: list[Path], read: Read
 ) -> tuple[Backend | Kernels, list[scenarios.Scenario]]:
     """The backend of this name, when it and modules of one's own are ready, and the scenarios that
     `read` then gives.  What is wrong in a scenario is said before anything is built."""
     with given.awaited():
         found = read()
-    backend = _place(name, found)
+    backend = _place(place, found)
     if not own and not any(one.kernel for one in found):
         found = read()
         _prepare(backend)
@@ -178,6 +178,13 @@ def run(
     kernel: Annotated[
         str, typer.Option(metavar="KERNEL", help=f"Instead of the scenarios': {KERNEL}.")
     ] = "",
+    hosts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.toml", help="Of the ssh backend: sender and receiver."),
+    ] = None,
+    build: Annotated[
+        bool, typer.Option("--build", help="Of the ssh backend: build and load modules there.")
+    ] = False,
 ) -> None:
     """Run scenarios and write one result file for each run.
 
@@ -189,11 +196,17 @@ def run(
         runner.jobs_for(found, seed, out)
         return found
 
-    where, found = _ready(backend, module or [], read)
+    if backend != Ssh.name and (hosts or build):
+        raise LabError("--hosts and --build are of --backend ssh")
+    machines = Ssh(far.load(hosts), build=build) if hosts else backend
+    where, found = _ready(machines, module or [], read)
     todo = runner.jobs_for(found, seed, out)
     if not force:
         todo = [job for job in todo if not _current(job, where)]
     workers = _workers(where, jobs)
+    if hosts and todo:
+        much = sum(far.most(job.scenario) for job in todo)
+        notes.print(f"This sends up to {much / 1e9:.3g} GB, if the path has the rate of its link.")
     began = time.monotonic()
     failed = runner.run(
         todo, where, workers=workers, timeout=timeout, console=notes, keep_going=keep_going

@@ -35,6 +35,7 @@ NEAR, FAR = "10.9.0.1", "10.9.0.2"
 TUNSETIFF = 0x400454CA  # <linux/if_tun.h>
 IFF_TUN, IFF_NO_PI = 1, 0x1000
 INSIDE = "LONGFAT_TWO_HOSTS"
+FAR_IS = "LONGFAT_FAR"  # for the command: a process on the far host
 
 
 @dataclass
@@ -126,7 +127,7 @@ def inside(options: argparse.Namespace) -> int:
     listening = [*there, "ss", "-Hltn", "sport = :5201"]
     while not subprocess.run(listening, capture_output=True).stdout:
         time.sleep(0.01)
-    return subprocess.run(options.command).returncode
+    return subprocess.run(options.command, env={**os.environ, FAR_IS: str(far.pid)}).returncode
 
 
 def main() -> int:

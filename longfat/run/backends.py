@@ -18,21 +18,25 @@ import threading
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, cores, process, scratch
 from longfat.core.errors import LabError
-from longfat.machines import suite, vm
-from longfat.run import identity, lflink, loading
+from longfat.machines import remote, suite, vm
+from longfat.run import far, identity, lflink, loading, result
 from longfat.run.identity import Made, Platform
-from longfat.run.plan import SYNC, VARY, Plan
+from longfat.run.plan import FIRST_PORT, SYNC, VARY, Plan
+from longfat.run.plan import make as make_plan
 from longfat.run.scenario import Scenario
 
 MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
 _AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 _CONTROLS = "controls"
+
+BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
 _KIND = 1
@@ -45,6 +49,7 @@ class Backend(ABC):
     exact: bool  # virtual time: cores are never short
     virtual = False  # the virtual-time kernel: it has lflink, and netem can be seeded
     own_system = False  # runs do not see this machine's programs, but those of another system
+    elsewhere = False  # runs are on other machines, which are given what they need
 
     def __init__(self) -> None:
         self._platform: Platform | None = None
@@ -79,6 +84,10 @@ class Backend(ABC):
             )
         return self
 
+    def plan(self, scenario: Scenario, seed: int) -> Plan:
+        """What is carried out."""
+        return make_plan(scenario, seed, prefix=self.prefix, virtual=self.virtual)
+
     @abstractmethod
     def execute(
         self,
@@ -91,6 +100,12 @@ class Backend(ABC):
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         """Carry out the prepared directory `run`."""
+
+    def outcome(
+        self, scenario: Scenario, seed: int, plan: Plan, run: Path, parts: result.Json
+    ) -> result.Json:
+        """The result of a directory that was carried out."""
+        return result.make(scenario, seed, self.name, plan, run, parts)
 
     def module_files(self) -> Path | None:
         """Where the .ko files are that a run loads by itself, if it does."""
@@ -178,6 +193,8 @@ def fill(
         tools.need("iperf3")
     for name, text in identity.files(plan, scenario).items():
         (run / name).write_text(text)
+    if backend.elsewhere:
+        return
     if main:
         (run / "main.sh").write_text(main)
     (run / "bin").mkdir()
@@ -599,4 +616,125 @@ class Counted(Vm):
                 os.sched_setaffinity(0, before)
 
 
-BACKENDS: dict[str, type[Backend]] = {one.name: one for one in (Uml, Vm, Counted, Host)}
+class Ssh(Backend):
+    """Two machines of the user's, and the path that is between them: a sender and a receiver, on
+    which iperf3 is the traffic."""
+
+    name = "ssh"
+    exact = False
+    own_system = True
+    elsewhere = True
+
+    def __init__(self, hosts: far.Hosts | None = None, *, build: bool = False) -> None:
+        super().__init__()
+        if not hosts:
+            raise LabError("--backend ssh is of `longfat run`, and needs --hosts FILE.toml")
+        self.hosts, self.build = hosts, build
+
+    def on(self, scenario: Scenario) -> Backend:
+        far.fitting(scenario)
+        return super().on(scenario)
+
+    def _prepare(self, say: Callable[[str], None]) -> None:
+        tools.need("ssh")
+        for machine in (self.hosts.receiver, self.hosts.sender):
+            say(machine.where)
+            lacking = machine.ask(
+                "PATH=$PATH:/usr/sbin:/sbin; for x in iperf3 ss setsid timeout flock tar; do "
+                "command -v $x >/dev/null || echo $x; done"
+            ).split()
+            if lacking:
+                raise LabError(f"{machine.where}: not installed there: {', '.join(lacking)}")
+
+    def plan(self, scenario: Scenario, seed: int) -> Plan:
+        made = super().plan(far.fitting(scenario), seed)
+        moved = [
+            replace(one, port=self.hosts.port + one.port - FIRST_PORT) for one in made.programs
+        ]
+        return replace(made, programs=moved, spaces=[])
+
+    def kernel_of_modules(self) -> str:
+        return f"the kernel of {self.hosts.sender.ssh}"
+
+    def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
+        raise LabError("--module: the ssh backend takes the tree's modules, by --build")
+
+    def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        raise NotImplementedError("without compile there is none")
+
+    def _files(self, run: Path, scenario: Scenario) -> tuple[dict[str, bytes], list[str]]:
+        """What the sender needs, and which modules of it are ours."""
+        owners = modules.owners()
+        named = {cc: owners.get(cc, f"tcp_{cc}") for cc in sorted(scenario.algorithms)}
+        files = {one.name: one.read_bytes() for one in run.glob("*.conf")}
+        files["algorithms"] = "".join(f"{cc} {of}\n" for cc, of in named.items()).encode()
+        return files, sorted({of for cc, of in named.items() if cc in owners})
+
+    def execute(
+        self,
+        run: Path,
+        scenario: Scenario,
+        seed: int,
+        *,
+        timeout: float,
+        cancel: threading.Event = process.NEVER,
+        tick: Callable[[], None] = lambda: None,
+    ) -> None:
+        programs = self.plan(scenario, seed).programs
+        files, ours = self._files(run, scenario)
+        sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
+        files["settings"] = sysctls.encode()
+        files["main.sh"] = far.sender(programs, self.hosts.address).encode()
+        receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
+        began = time.monotonic()
+        limit = min(timeout, BUILDS * self.build + scenario.duration + far.GRACE)
+
+        def poll() -> None:
+            tick()
+            if cancel.is_set():
+                raise process.Cancelled("cancelled")
+            if time.monotonic() - began > limit:
+                raise LabError(
+                    f"{scenario.name}, seed {seed}: no end after {limit:.0f} s: nothing passes "
+                    f"between {self.hosts.sender.ssh} and {self.hosts.address}"
+                )
+
+        trees = []
+        if self.build and ours:
+            modules.copy(modules.files(), run / "source")
+            trees = [("source", run / "source")]
+        with remote.Session(self.hosts.receiver, receives) as there:
+            there.wait("ready", poll)
+            with remote.Session(self.hosts.sender, files, trees) as here:
+                here.files(run, poll)
+            there.files(run, poll)
+        for file in (run / "out").iterdir():
+            # The kernel's is the sender's, which came first.
+            file.rename(run / file.name)
+        (run / "log").write_text("")
+        (run / "status").write_text("0\n")
+        (run / "samples").write_text(f"o 0\nq {scenario.duration:.6f} 0 0 0 0 0 0\n")
+
+    def outcome(
+        self, scenario: Scenario, seed: int, plan: Plan, run: Path, parts: result.Json
+    ) -> result.Json:
+        """Without what is not seen from the ends, and without an identity: the path is another one
+        each time."""
+        found = result.make(scenario, seed, self.name, plan, run)
+        found["summary"] |= dict.fromkeys(("capacity_bps", "utilisation", "loss", "dropped"))
+        waits = []
+        for flow in found["flows"]:
+            rtts = [us / 1e3 for one in flow["connections"] for us in one["rtt_us"] if us]
+            flow["base_rtt_ms"] = min(rtts, default=0.0)
+            waits += [rtt - min(rtts) for rtt in rtts]
+        found["summary"]["queue_delay_ms"] = result.spread(waits, 3)
+        found["queue"] = {"t": [], "packets": [], "dropped": []}
+        hosts = self.hosts
+        found["hosts"] = {
+            **{"sender": hosts.sender.ssh, "receiver": hosts.receiver.ssh},
+            **{"address": hosts.address, "built": self.build},
+        }
+        return found
+
+
+BACKENDS: dict[str, type[Backend]] = {one.name: one for one in (Uml, Vm, Counted, Host, Ssh)}

@@ -28,7 +28,6 @@ from longfat.core.errors import LabError, Unwritable
 from longfat.run import result
 from longfat.run.backends import Backend, fill
 from longfat.run.kernels import Kernels
-from longfat.run.plan import make as make_plan
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
@@ -114,12 +113,7 @@ def _one(
 ) -> None:
     backend = where.on(job.scenario)
     with run_directory() as run:
-        plan = make_plan(
-            job.scenario,
-            job.seed,
-            prefix=backend.prefix,
-            virtual=backend.virtual,
-        )
+        plan = backend.plan(job.scenario, job.seed)
         fill(run, plan, job.scenario, backend)
         parts = backend.platform.identity(job.scenario, job.seed, backend.name)
         progress = run / "progress"
@@ -143,7 +137,7 @@ def _one(
         )
         job.wall = time.monotonic() - began
         try:
-            data = result.make(job.scenario, job.seed, backend.name, plan, run, parts)
+            data = backend.outcome(job.scenario, job.seed, plan, run, parts)
         except LabError as error:
             kept = _kept(job)
             left = f"all it left: {kept}"

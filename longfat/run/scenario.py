@@ -466,7 +466,7 @@ class Scenario(_Strict):
             if flow.start + flow.jitter > self.duration:
                 raise ValueError(f"flow[{i}]: start and jitter reach to after the end of the run")
         if self.traffic == "iperf3":
-            self._for_iperf3()
+            self.for_iperf3()
         if self.connections > MAX_CONNECTIONS:
             raise ValueError(
                 f"{self.connections} connections and other traffic, at most {MAX_CONNECTIONS}"
@@ -485,7 +485,8 @@ class Scenario(_Strict):
         if link.aqm == "red" and self.packets(link) < 12:
             raise ValueError(f"{called}.aqm = red needs a buffer of at least 12 packets")
 
-    def _for_iperf3(self) -> None:
+    def for_iperf3(self) -> None:
+        """ValueError if the real iperf3 cannot be its traffic."""
         if len(self.groups) > len(self.flow) or self.trace or self.link.ecn:
             others = ", ".join(TRAFFIC[1:])
             raise ValueError(f"traffic = iperf3 is bulk flows alone: no {others}, trace or ecn")

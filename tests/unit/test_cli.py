@@ -116,7 +116,7 @@ def test_manual_page_has_every_command() -> None:
     ("line", "wanted"),
     [
         ("longfat su", {"summarise"}),
-        ("longfat run --backend ", {"uml", "vm", "vm-counted", "host"}),
+        ("longfat run --backend ", {"uml", "vm", "vm-counted", "host", "ssh"}),
         ("longfat run --ba", {"--backend"}),
         ("longfat iperf3 x.toml -C lt", {"ltcp"}),
     ],
@@ -174,7 +174,7 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
         (["run", tmp_path / "none.toml"], "none.toml: cannot be read"),
         (
             ["run", ROOT / "tests/scenarios/demo.toml", "--backend", "x"],
-            "valid: uml, vm, vm-counted, host",
+            "valid: uml, vm, vm-counted, host, ssh",
         ),
         (["table", tmp_path / "none.json"], "is not a result file"),
         (["plot", bad], "is not a result file"),
