@@ -32,9 +32,9 @@
  * One ACK for many packets and many ACKs for one end the same turns.  A LOSS is dealt to a
  * stream that is drawn.  If that rests, another one is drawn, once.
  *
- * Most ACKs end no turn and let no window grow: they are only counted, and
- * composite_account() has to look at the others.  So if w is more than an ACK covers, 4
- * streams and 64 cost nearly the same.
+ * Most ACKs end no turn and let no window grow, or in the first slow start the one whose turn
+ * it is: they are only counted, and composite_account() has to look at the others.  So if w is
+ * more than an ACK covers, 4 streams and 64 cost nearly the same.
  *
  * The congestion window is W, with three exceptions:
  *
@@ -63,8 +63,8 @@
  * time TCP gets to send.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
  * it is the mean.  p > 1 lets the acknowledgments stay the clock.  Its 2 and the 3/2 are
- * fitted to the share of N connections (docs/composite.md).  While most streams are in slow
- * start or the window is below W / 2, p is tcp_pacing_ss_ratio, as the kernel's.
+ * fitted to the share of N connections (docs/composite.md).  While the window is below half
+ * of W or of ssthresh, p is tcp_pacing_ss_ratio, as the kernel's.
  * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
  * streams it would not be that of N connections, and the parameter pacing is in its place.
  * Gaps are even for one stream, and for a window of less than two bursts.  The kernel
@@ -101,8 +101,9 @@
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
  * 10. All streams leave the first slow start together, before a loss
- *     (include/longfat/slow_start.h).  The thesis's end it one by one, at losses.
- *     slow_start=classic is the thesis's, and so is one stream.
+ *     (include/longfat/slow_start.h).  If a loss comes first each of them backs off.  The
+ *     thesis's end it one by one, at losses.  slow_start=classic is the thesis's, and so is
+ *     one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
@@ -189,9 +190,7 @@ struct composite_stream {
 /* The streams of one connection, if they are more than one. */
 struct composite_book {
 	u64	rate;		/* mean, bytes/s; 0: none is known, or no pacing */
-	u32	dealing;	/* random: of who gets an event, */
-	u32	spread;		/*   of bursts and gaps */
-	u32	paced;		/* tp->delivered when @rate was set */
+	u32	dealing, spread;	/* random: of who gets an event; of bursts, gaps */
 	u16	pacing;		/* percent of the window per round trip */
 	struct lf_slow_start slow;	/* of the sum of their windows */
 	struct composite_stream streams[];
@@ -208,13 +207,13 @@ struct composite {
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
 	u32	mss;		/* bytes; what the windows count */
+	u32	paced;		/* tp->delivered when the pace was set */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
 	u8	resting : 1;	/* any stream may be */
-	u8	even : 1;	/* gaps are not random */
 	u8	first : 1;	/* when this loss event began, all in the first slow start */
 
 	/* A loss event, a rest, a pause; one stream alone. */
@@ -248,8 +247,7 @@ static struct composite_stream *composite_stream(struct composite *ca, u32 i)
 	return ca->book ? &ca->book->streams[i] : &ca->one;
 }
 
-static void composite_trace(const struct sock *sk, enum composite_reason why,
-			    u32 i)
+static void composite_trace(const struct sock *sk, enum composite_reason why, u32 i)
 {
 	struct composite *ca = inet_csk_ca(sk);
 
@@ -306,8 +304,7 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool lea
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
-static bool composite_rests(const struct composite *ca,
-			    const struct composite_stream *s)
+static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
 {
 	return ca->resting && before(ca->sent, s->rest_end);
 }
@@ -322,19 +319,21 @@ static void composite_successes(struct sock *sk, u32 acked)
 
 	while (acked) {
 		struct composite_stream *s = composite_stream(ca, ca->at);
-		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd;
+		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd, grow;
 		bool slow = s->cwnd < s->ssthresh;
 
 		n = slow ? min(n, room) : n;
 		acked -= n;
 		ca->turn -= n;
 		if (!composite_rests(ca, s)) {
-			composite_take(ca, s);
-			s->cwnd += slow ? n : !ca->turn;
-			composite_put(ca, s);
+			grow = slow ? n : !ca->turn;
+			s->cwnd += grow;
+			ca->sum += grow;
 			/* Avoidance begins with a turn of its own. */
-			if (slow && n == room)
+			if (slow && n == room) {
+				ca->slow--;
 				composite_turn(ca);
+			}
 		}
 		if (ca->turn)
 			continue;
@@ -408,7 +407,6 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
 	bool severe = why == COMPOSITE_TIMEOUT;
 	u32 half = ca->sum / 2;
 
@@ -420,10 +418,8 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
-	if (slow && slow->stage != LF_SS_OVER && (severe || !ca->slow)) {
-		slow->stage = LF_SS_OVER;
-		slow->lost = 1;
-	}
+	if (ca->book && (severe || !ca->slow))
+		ca->book->slow.stage = LF_SS_OVER;
 }
 
 /* --- the first slow start ------------------------------------------------ */
@@ -449,11 +445,30 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	return 0;
 }
 
+/*
+ * A loss event begins in it: slow start is over for all streams, and each backs off, as all
+ * that was sent was too much.  Where a packet was lost and there is no queue, it goes on, and
+ * the loss is dealt as any other, see lf_slow_start_loss().
+ */
+static void composite_start_lost(struct sock *sk)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct lf_slow_start *slow = &ca->book->slow, before = *slow;
+	u32 w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum), i;
+
+	if (w == ca->sum && before.stage == LF_SS_GROW && !lf_train_near(&before, w)) {
+		*slow = before;
+		return;
+	}
+	for (i = 0; w < ca->sum && i < ca->n; i++)
+		composite_lose(sk, i, COMPOSITE_LOST);
+	composite_resize(ca, w, max(w, 2U), true);
+}
+
 /* --- the window ---------------------------------------------------------- */
 
 /* The window after @cwnd, when @acked packets were delivered and @lost were lost. */
-static u32 composite_window(const struct composite *ca, u32 cwnd, u32 acked,
-			    u32 lost)
+static u32 composite_window(const struct composite *ca, u32 cwnd, u32 acked, u32 lost)
 {
 	u32 target = max(ca->sum, 1U);
 
@@ -466,22 +481,6 @@ static u32 composite_window(const struct composite *ca, u32 cwnd, u32 acked,
 }
 
 /*
- * Is W what limits the sender?  As tcp_is_cwnd_limited(), for a window @cwnd that
- * follows W, and of which @lost packets are lost.
- */
-static bool composite_limited(const struct sock *sk, u32 cwnd, u32 lost)
-{
-	const struct composite *ca = inet_csk_ca(sk);
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	if (cwnd >= tp->snd_cwnd_clamp ||
-	    cwnd - min(cwnd, lost) < ca->sum - ca->sum / 8)
-		return false;
-	return tp->is_cwnd_limited ||
-	       (2 * ca->slow > ca->n && cwnd < 2ULL * tp->max_packets_out);
-}
-
-/*
  * Mean rate at which the window leaves, bytes per second; an RTT is known.  0: without
  * pacing, as the kernel takes a ratio of 0.
  */
@@ -489,20 +488,15 @@ static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	const struct lf_slow_start *slow = ca->book ? &ca->book->slow : NULL;
 	u32 cwnd = tcp_snd_cwnd(tp), percent;
 	u64 rate;
 
-	/* Most of W is in a slow start of which the end is not near. */
-	if (cwnd < ca->sum / 2 ||
-	    (2 * ca->slow > ca->n &&
-	     (!slow || slow->way != LF_TRAIN || !slow->target ||
-	      ca->sum <= slow->target / 2)))
+	/* In a slow start of which the end is not near, as the kernel's own. */
+	if (cwnd < max(ca->sum, tp->snd_ssthresh) / 2)
 		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
-	else if (ca->book)
-		percent = ca->book->pacing;
 	else
-		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
+		percent = ca->book ? ca->book->pacing :
+			  READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
 	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
 			      tp->srtt_us);
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
@@ -539,17 +533,16 @@ static void composite_pace(struct sock *sk)
 		return;
 	rate = composite_rate(sk);
 	lf_set_pacing_rate(sk, rate ? rate : ~0UL - 1);
+	ca->paced = tcp_sk(sk)->delivered;
 	if (!ca->book)
 		return;
 	ca->book->rate = rate;
-	ca->book->paced = tcp_sk(sk)->delivered;
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
 	ca->burst = clamp_t(u32, composite_burst_for(ca, rate,
 						     max(tcp_sk(sk)->mss_cache, 1U)),
 			    1, max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
-	ca->even = tcp_snd_cwnd(tcp_sk(sk)) < 2U * ca->burst;
 }
 
 static void composite_set_window(struct sock *sk, u32 cwnd)
@@ -592,21 +585,20 @@ static void composite_rescale(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 old = ca->mss, mss = tp->mss_cache, w;
+	u32 old = ca->mss, mss = tp->mss_cache;
 
 	ca->mss = mss;
 	if (!old || mss <= old || !inet_csk(sk)->icsk_mtup.enabled)
 		return;
-	w = div_u64((u64)ca->sum * old, mss);
 	ca->prior_sum = div_u64((u64)ca->prior_sum * old, mss);
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		tp->snd_ssthresh = max_t(u32, div_u64((u64)tp->snd_ssthresh * old, mss), 2);
-	composite_resize(ca, w, tp->snd_ssthresh, false);
+	composite_resize(ca, div_u64((u64)ca->sum * old, mss), tp->snd_ssthresh, false);
 }
 
 /* --- how many streams ---------------------------------------------------- */
 
-/* Names, and N in the same places, 0: the parameter.  The hooks come at the end. */
+/* Names; behind the first N is 4 and doubles.  The hooks come at the end. */
 static struct tcp_congestion_ops composite_ops[] __read_mostly = {
 	{ .name = "composite" },
 	{ .name = "composite-4" },
@@ -615,8 +607,6 @@ static struct tcp_congestion_ops composite_ops[] __read_mostly = {
 	{ .name = "composite-32" },
 	{ .name = "composite-64" },
 };
-
-static const u8 composite_n[] = { 0, 4, 8, 16, 32, 64 };
 
 /* Streams for a minimum RTT; ~0 means that there is no sample yet. */
 static u32 composite_streams_for(u32 min_rtt_us)
@@ -630,10 +620,9 @@ static u32 composite_streams_for(u32 min_rtt_us)
 /* How many streams the connection is to have. */
 static u32 composite_wanted(const struct sock *sk)
 {
-	u32 n = composite_n[inet_csk(sk)->icsk_ca_ops - composite_ops];
+	u32 which = inet_csk(sk)->icsk_ca_ops - composite_ops;
+	u32 n = which ? 2U << which : lf_param(streams);
 
-	if (!n)
-		n = lf_param(streams);
 	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
 }
 
@@ -648,10 +637,8 @@ static void composite_init(struct sock *sk)
 	struct composite_book *book;
 
 	memset(ca, 0, sizeof(*ca));
-	if (n > 1)
-		ca->book = kzalloc(struct_size(book, streams, n),
-				   GFP_ATOMIC | __GFP_NOWARN);
-	book = ca->book;
+	book = n > 1 ? kzalloc(struct_size(book, streams, n), GFP_ATOMIC | __GFP_NOWARN) : NULL;
+	ca->book = book;
 	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
 		book->pacing = 100 + int_sqrt(above * above / n);
@@ -699,22 +686,17 @@ static void composite_release(struct sock *sk)
 	memset(ca, 0, sizeof(*ca));
 }
 
-/* How many packets may be delivered before a window changes, or a turn or a rest ends? */
-static u32 composite_quiet(const struct sock *sk, struct composite *ca)
+/* Who rests is told by the last packet that was sent of those delivered. */
+static void composite_delivered(struct composite *ca, const struct rate_sample *rs)
 {
-	const struct composite_stream *s = composite_stream(ca, ca->at);
-
-	if (ca->resting || s->cwnd < s->ssthresh ||
-	    inet_csk(sk)->icsk_ca_state != TCP_CA_Open ||
-	    (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER))
-		return 0;
-	/* The pacing rate is to follow the window and the RTT. */
-	return min(ca->turn - 1, ca->sum / 8);
+	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
+		ca->sent = rs->prior_delivered;
+	if (ca->resting && !before(ca->sent, ca->rest_end))
+		ca->resting = 0;
 }
 
 /* An acknowledgment that the streams are to know of. */
-static noinline void composite_account(struct sock *sk,
-				       const struct rate_sample *rs)
+static noinline void composite_account(struct sock *sk, const struct rate_sample *rs)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
@@ -733,8 +715,7 @@ static noinline void composite_account(struct sock *sk,
 		composite_rescale(sk);
 	if (unlikely(lost))
 		composite_losses(sk, lost, COMPOSITE_LOST);
-	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
-		ca->sent = rs->prior_delivered;
+	composite_delivered(ca, rs);
 	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		if (lf_marks_are_exact(tp))
@@ -745,41 +726,69 @@ static noinline void composite_account(struct sock *sk,
 			composite_losses(sk, ca->n, COMPOSITE_ECHOED);
 		ca->marked = tp->delivered_ce;
 	}
-	if (ca->resting && !before(ca->sent, ca->rest_end))
-		ca->resting = 0;
-	if (composite_limited(sk, cwnd, lost))
+	/* Is W what limits the sender?  Not while the window comes up to it. */
+	if (cwnd < tp->snd_cwnd_clamp && cwnd - min(cwnd, lost) >= ca->sum - ca->sum / 8 &&
+	    tcp_is_cwnd_limited(sk))
 		composite_successes(sk, ca->slow && ca->book ?
 				    composite_start(sk, acked) : acked);
 	else
 		composite_shrink(sk, lf_unused_window(sk));
 	cwnd = tcp_snd_cwnd(tp);
 	w = composite_window(ca, cwnd, acked, lost);
-	if (w != cwnd || unlikely(cwnd > tp->snd_cwnd_clamp))
-		composite_set_window(sk, w);
-	ca->quiet = composite_quiet(sk, ca);
-	if (!ca->book || tp->delivered - ca->book->paced >= w / 16)
+	composite_set_window(sk, w);
+	/* The pacing rate is to follow the window and the RTT. */
+	ca->quiet = ca->slow ? 0 : min(ca->turn - 1, ca->sum / 8);
+	if (tp->delivered - ca->paced >= w / 16)
 		composite_pace(sk);
 }
 
-/* Most acknowledgments find the window at W, and leave it there. */
+/*
+ * In the first slow start most acknowledgments only let the stream grow whose turn it is.
+ * Returns false, and does nothing, where there may be more to do.
+ */
+static bool composite_grows(struct sock *sk, u32 acked)
+{
+	struct composite *ca = inet_csk_ca(sk);
+	struct composite_stream *s = composite_stream(ca, ca->at);
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 grow = acked;
+
+	if (s->ssthresh < TCP_INFINITE_SSTHRESH || acked - 1 >= ca->turn - 1 ||
+	    ca->resting || tp->delivered - ca->paced >= ca->sum / 16 ||
+	    tcp_snd_cwnd(tp) >= tp->snd_cwnd_clamp ||
+	    (ca->book && ca->book->slow.stage != LF_SS_OVER &&
+	     !lf_train_goes_on(tp, &ca->book->slow, ca->sum, &grow)))
+		return false;
+	s->cwnd += grow;
+	ca->sum += grow;
+	ca->turn += acked - grow;
+	ca->quiet = acked;
+	return true;
+}
+
+/* Most acknowledgments end no turn and no rest, and let no stream grow. */
 static void composite_control(struct sock *sk, const struct rate_sample *rs)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 acked = tp->delivered - ca->delivered;
+	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
 	/* Each is 1/128 of the mean. */
 	if (acked - 1 < BIT(12) && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
 		ca->covers += (s32)((acked << 16) - ca->covers) >> 7;
-	if (acked - 1 >= ca->quiet || tp->lost != ca->lost ||
-	    tp->delivered_ce != ca->marked || tp->mss_cache != ca->mss ||
-	    tcp_snd_cwnd(tp) != ca->sum || !tp->is_cwnd_limited) {
+	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
+	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
+	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {
 		composite_account(sk, rs);
 		return;
 	}
 	ca->delivered += acked;
 	ca->quiet -= acked;
 	ca->turn -= acked;
+	if (ca->resting)
+		composite_delivered(ca, rs);
+	if (cwnd != ca->sum)
+		composite_set_window(sk, composite_window(ca, cwnd, acked, 0));
 }
 
 /*
@@ -789,7 +798,8 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 static u32 composite_ssthresh(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
+	const struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = tcp_snd_cwnd(tp);
 
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (!ca->n)
@@ -799,6 +809,10 @@ static u32 composite_ssthresh(struct sock *sk)
 		    composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
 	if (ca->book)
 		ca->book->slow.lost = 0;
+	/* Our own queue is not the path. */
+	if (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER &&
+	    (tp->lost != ca->lost || tp->delivered_ce != ca->marked))
+		composite_start_lost(sk);
 	return max(ca->sum, 2U);
 }
 
@@ -860,12 +874,11 @@ static u32 composite_undo_cwnd(struct sock *sk)
  */
 static void composite_tx_start(struct sock *sk)
 {
-	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves;
 	struct composite *ca = inet_csk_ca(sk);
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves = 0;
 
-	if (!ca->n)
-		return;
-	halves = min(lf_idle(sk, &ca->restarted), 31U);
+	if (ca->n)
+		halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
 		composite_shrink(sk, max(cwnd >> halves,
 					 min(cwnd, lf_initial_window(sk))));
@@ -885,7 +898,7 @@ static u32 composite_min_tso_segs(struct sock *sk)
 	if ((ca->n && lf_after_idle(sk, ca->restarted)) || !book || !book->rate)
 		return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 	rate = book->rate;
-	if (!ca->even) {
+	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
 		r = composite_below(&book->spread, 64);
 		rate = div_u64(rate << 12, (15 + 14 * (r / 8)) * (15 + 14 * (r % 8)));
 	}
@@ -938,10 +951,9 @@ static int composite_register_names(void)
 		strscpy(ops.name, composite_ops[i].name, sizeof(ops.name));
 		composite_ops[i] = ops;
 		err = tcp_register_congestion_control(&composite_ops[i]);
-		if (!err) {
-			names++;
+		names += !err;
+		if (!err)
 			continue;
-		}
 		pr_warn("%s is not registered, error %d: has another module this name?\n",
 			composite_ops[i].name, err);
 		composite_ops[i].owner = NULL;
@@ -953,9 +965,7 @@ static int __init composite_register(void)
 {
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
-	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
 	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
-	BUILD_BUG_ON(ARRAY_SIZE(composite_n) != ARRAY_SIZE(composite_ops));
 	return composite_register_names();
 }
 

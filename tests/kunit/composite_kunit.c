@@ -102,6 +102,7 @@ static struct tcp_sock *composite_test_streams(struct kunit *test, u32 cwnd,
 	tp = composite_test_sock(test, cwnd, 0);
 	lf_test_set(test, "streams", "8", 0);
 	ca = composite_of(tp);
+	tp->snd_ssthresh = max(cwnd, 2U);
 	KUNIT_ASSERT_EQ(test, ca->n, n);
 	for (i = 0; i < n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
@@ -495,7 +496,76 @@ static void composite_start_goes_on(struct kunit *test)
 	init_net.ipv4.sysctl_tcp_slow_start_after_idle = sysctl;
 }
 
-/* A loss in slow start halves the stream that has it, and slow start goes on. */
+/* A loss event in slow start ends it for all streams, and each of them halves, once. */
+static void composite_start_lost_by_all(struct kunit *test)
+{
+	u32 which, i;
+
+	for (which = 1; which < ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp = composite_test_sock(test, 6400, which);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+
+		tp->rack.rtt_us = 100000;
+		tp->lost_out = 3;
+		tp->lost += 3;
+		composite_test_event(tp);
+		composite_set_state(sk, TCP_CA_Recovery);
+		KUNIT_EXPECT_EQ(test, ca->sum, 3200U);
+		KUNIT_EXPECT_EQ(test, ca->slow, 0U);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 3200U);
+		KUNIT_EXPECT_TRUE(test, ca->book->slow.stage == LF_SS_OVER);
+		/* What was sent before is of the same event. */
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+		for (i = 0; i < 100; i++)
+			composite_test_ack(tp, 1, 1, tp->delivered - 3000);
+		KUNIT_EXPECT_EQ(test, ca->sum, 3200U);
+		composite_audit(test, tp, "a loss ends slow start");
+		composite_undo_cwnd(sk);
+		KUNIT_EXPECT_EQ(test, ca->sum, 6400U);
+		KUNIT_EXPECT_EQ(test, ca->slow, ca->n);
+		KUNIT_EXPECT_TRUE(test, ca->book->slow.stage == LF_SS_GROW);
+	}
+}
+
+/*
+ * At the target, or behind it, what is lost tells no more than the streams that it is dealt to;
+ * far below, with one packet lost and no queue, it does not end slow start.  Nor does what our
+ * own queue dropped.
+ */
+static void composite_start_lost_by_one(struct kunit *test)
+{
+	static const struct {
+		u32 target, lost;
+		bool over;
+	} all[] = {
+		{ 6400, 1, true }, { 20000, 1, false }, { 20000, 2, true }, { 20000, 0, false },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		struct tcp_sock *tp = composite_test_sock(test, 6400, 2);
+		struct composite *ca = composite_of(tp);
+		struct lf_slow_start *slow = &ca->book->slow;
+		struct sock *sk = (struct sock *)tp;
+		u32 halved;
+
+		slow->base_us = 100000;
+		tp->rack.rtt_us = 100000;
+		lf_train_aim(tp, slow, all[i].target);
+		tp->lost_out = all[i].lost;
+		tp->lost += all[i].lost;
+		composite_test_event(tp);
+		composite_set_state(sk, all[i].lost ? TCP_CA_Recovery : TCP_CA_CWR);
+		halved = all[i].lost > 1 ? ca->n : 1;
+		KUNIT_EXPECT_EQ(test, ca->sum, 6400 - halved * 400);
+		KUNIT_EXPECT_EQ(test, ca->slow, all[i].over ? 0 : ca->n - 1);
+		KUNIT_EXPECT_EQ(test, slow->stage == LF_SS_OVER, all[i].over);
+		composite_audit(test, tp, "a loss in slow start");
+	}
+}
+
+/* Losses that begin no event are dealt, and slow start goes on. */
 static void composite_start_loses(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_sock(test, 640, 2);
@@ -514,6 +584,11 @@ static void composite_start_loses(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->slow, 0U);
 	KUNIT_EXPECT_EQ(test, ca->sum, 600U * 17 / 32);
 	composite_audit(test, tp, "slow start ended after a loss");
+	/* When all have left, a slow start that comes is not the first. */
+	tp = composite_test_sock(test, 640, 2);
+	composite_test_ack(tp, 0, 200, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->slow, 0U);
+	KUNIT_EXPECT_TRUE(test, composite_of(tp)->book->slow.stage == LF_SS_OVER);
 }
 
 /*
@@ -647,6 +722,48 @@ static void composite_quiet_is_exact(struct kunit *test)
 		/* Not only where nothing is quiet. */
 		KUNIT_EXPECT_GT(test, quiet, 2000U);
 	}
+}
+
+/* The same in the first slow start, where most ACKs let one stream grow. */
+static void composite_grows_is_exact(struct kunit *test)
+{
+	struct rnd_state rnd;
+	u32 which, i;
+
+	prandom_seed_state(&rnd, 5);
+	for (which = 0; which < 2 * ARRAY_SIZE(composite_ops); which++) {
+		struct tcp_sock *tp[2];
+		u32 at, most = 0;
+
+		lf_test_set(test, "slow_start", which % 2 ? "classic" : "train", 0);
+		for (at = 0; at < 2; at++) {
+			tp[at] = composite_test_sock(test, 640, which / 2);
+			tp[at]->tcp_clock_cache = NSEC_PER_SEC;
+			tp[at]->rack.mstamp = USEC_PER_SEC;
+		}
+		for (i = 0; i < 3000; i++) {
+			u32 k = 1 + prandom_u32_state(&rnd) % 4;
+			u32 us = 100 * k, sent = us * (prandom_u32_state(&rnd) % 32 != 0);
+			u32 rtt = 100000 + prandom_u32_state(&rnd) % 4096;
+
+			for (at = 0; at < 2; at++) {
+				tp[at]->tcp_clock_cache += us * NSEC_PER_USEC;
+				tp[at]->rack.mstamp += sent;
+				tp[at]->rack.rtt_us = rtt;
+				/* Whoever is to pace looks at all. */
+				if (at)
+					composite_of(tp[1])->paced -= BIT(30);
+				composite_test_ack(tp[at], k, 0, tp[at]->delivered - 600);
+			}
+			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp[0]), tcp_snd_cwnd(tp[1]));
+			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->sum, composite_of(tp[1])->sum);
+			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->turn, composite_of(tp[1])->turn);
+			most = max(most, composite_of(tp[0])->sum);
+		}
+		KUNIT_EXPECT_GT(test, most, 1280U);
+		composite_audit(test, tp[0], "grown");
+	}
+	lf_test_set(test, "slow_start", "train", 0);
 }
 
 /*
@@ -2216,11 +2333,14 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_start_aims),
 	KUNIT_CASE(composite_start_ends),
 	KUNIT_CASE(composite_start_ends_small),
+	KUNIT_CASE(composite_start_lost_by_all),
+	KUNIT_CASE(composite_start_lost_by_one),
 	KUNIT_CASE(composite_start_loses),
 	KUNIT_CASE(composite_start_undone),
 	KUNIT_CASE(composite_stretch),
 	KUNIT_CASE(composite_rests_only),
 	KUNIT_CASE(composite_quiet_is_exact),
+	KUNIT_CASE(composite_grows_is_exact),
 	KUNIT_CASE(composite_stretch_window),
 	KUNIT_CASE(composite_cost),
 	KUNIT_CASE(composite_one_is_reno),
