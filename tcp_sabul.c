@@ -648,7 +648,11 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 			sabul_unused(sk);
 		else if (acked)
 			lf_slow_start(sk, first ? &ca->slow : NULL, acked);
-		sabul_apply(sk);
+		/* The pace follows the window, sixteen times in a round trip. */
+		if ((u32)tp->tcp_mstamp - ca->begin_us >= tp->srtt_us >> (3 + 4)) {
+			sabul_begin(sk);
+			sabul_apply(sk);
+		}
 		return;
 	}
 	/* It is over, by loss or because the window is at ssthresh. */

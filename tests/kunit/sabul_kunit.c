@@ -720,9 +720,11 @@ static void sabul_start_by_loss(struct kunit *test)
 	struct sabul *ca = sabul_of(tp);
 
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
-	sabul_test_ack(tp, 1000, 100, 0, tp->delivered - 1);
+	/* 100 packets of 1448 bytes in 100 ms, twice; a 16th of that time goes by. */
+	sabul_test_ack(tp, 6249, 90, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
+	sabul_test_ack(tp, 1, 10, 0, tp->delivered - 1);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 200U);
-	/* 200 packets of 1448 bytes in 100 ms, twice. */
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 5792000UL);
 	/* Limited by the application: no growth, no change of mode. */
 	tp->is_cwnd_limited = 0;
