@@ -551,7 +551,8 @@ static void composite_start_lost_by_one(struct kunit *test)
 		u32 halved;
 
 		slow->base_us = 100000;
-		tp->rack.rtt_us = 100000;
+		/* Also where the path has a queue of its own. */
+		tp->rack.rtt_us = all[i].lost ? 100000 : 120000;
 		lf_train_aim(tp, slow, all[i].target);
 		tp->lost_out = all[i].lost;
 		tp->lost += all[i].lost;
@@ -624,6 +625,16 @@ static void composite_start_undone(struct kunit *test)
 	composite_undo_cwnd(sk);
 	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
 	composite_audit(test, tp, "over");
+
+	/* Nor of one that ended it for all. */
+	tp = composite_test_sock(test, 640, 2);
+	tp->lost += 3;
+	composite_test_event(tp);
+	composite_set_state((struct sock *)tp, TCP_CA_Recovery);
+	composite_test_event(tp);
+	composite_undo_cwnd((struct sock *)tp);
+	slow = &composite_of(tp)->book->slow;
+	KUNIT_EXPECT_TRUE(test, slow->stage == LF_SS_OVER);
 }
 
 /* Stretch ACKs: the same streams in the end, however successes are bunched. */
