@@ -50,7 +50,8 @@ class Kernel:
         other = (self.package, self.suite, self.flags)
         if self.tree:
             other = (self.tree.state, "", self.flags)
-        more = () if other == (PACKAGE, SUITE, "") else other
+        more: tuple[str, ...] = () if other == (PACKAGE, SUITE, "") else other
+        more += NEWER if self.other else ()
         return f"{self.name}-{cache.digest(*self.config, *more)}"
 
     @property
@@ -80,6 +81,9 @@ SMP = Kernel(
     (tools.CONFIG / "lab.config", tools.CONFIG / "smp.config"),
     "arch/x86/boot/bzImage",
 )
+
+# What others have of these: qdiscs that are newer than the lab's own kernel.
+NEWER = ("NET_SCH_DUALPI2",)
 
 # What is asked of all others.
 OTHERS = tools.CONFIG / "other-kernels.toml"
@@ -220,18 +224,22 @@ def _unpack(path: Path, version: str, what: Kernel, log: Path) -> Path:
     return tree
 
 
-def _controls(tree: Path) -> list[str]:
-    """The options of all congestion controls of a source."""
-    kconfig = tree / "net/ipv4/Kconfig"
+def _options(tree: Path, where: str, pattern: str) -> list[str]:
+    """The options of this name in a Kconfig of a source."""
+    kconfig = tree / where / "Kconfig"
     text = kconfig.read_text() if kconfig.exists() else ""
-    return re.findall(r"^config (TCP_CONG_\w+)$", text, re.M)
+    return re.findall(rf"^config ({pattern})$", text, re.M)
 
 
 def _wanted(what: Kernel, tree: Path) -> str:
     """The configuration over allnoconfig: our options, and of another kernel the congestion
-    controls that we do not know."""
+    controls that we do not know and the newer qdiscs."""
     text = "".join(file.read_text() for file in what.config)
-    new = [x for x in _controls(tree) if f"CONFIG_{x}=" not in text] if what.other else []
+    new: list[str] = []
+    if what.other:
+        controls = _options(tree, "net/ipv4", r"TCP_CONG_\w+")
+        new = [x for x in controls if f"CONFIG_{x}=" not in text]
+        new += _options(tree, "net/sched", "|".join(NEWER))
     return text + "".join(f"CONFIG_{name}=y\n" for name in new)
 
 
@@ -397,10 +405,10 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
 
 def build_links(what: Kernel = LAB) -> Path:
     """A directory with the modules that are networks, built for this kernel: lflink.ko, the whole
-    one of most runs, sch_lfvary.ko, a link that changes, and sch_lfsync.ko, of which all flows lose
-    at once."""
+    one of most runs, sch_lfvary.ko, a link that changes, sch_lfsync.ko, of which all flows lose
+    at once, and sch_lfack.ko, receivers that misbehave."""
     kernel = build(what)
-    names = ("lflink", "sch_lfsync", "sch_lfvary")
+    names = ("lflink", "sch_lfack", "sch_lfsync", "sch_lfvary")
     files = [tools.GUEST / "Kbuild", *(tools.GUEST / f"{name}.c" for name in names)]
     log = cache.directory() / f"link-build-{what.key}.log"
 

@@ -98,3 +98,42 @@ def seeding_tc() -> Path | None:
         debian.unpack("iproute2", "bookworm-backports", path)
 
     return cache.entry("iproute2-bookworm-backports", make) / "sbin"
+
+
+# What Debian's newest tc is linked with.
+_LIBRARIES = (
+    *("libc6", "libbpf1", "libelf1t64", "libmnl0", "libcap2", "libxtables12"),
+    *("zlib1g", "libzstd1"),
+)
+
+
+def newest_tc() -> Path:
+    """The directory of a `tc` that is Debian's newest, with the libraries of the same suite: it
+    knows queue disciplines that the system's does not, and would not run with the system's."""
+    suite = "sid"
+
+    def make(path: Path) -> None:
+        debian.version("iproute2", suite)
+        for package in ("iproute2", *_LIBRARIES):
+            debian.unpack(package, suite, path / package)
+        libraries = path / "lib"
+        libraries.mkdir()
+        for package in _LIBRARIES:
+            for file in (path / package).rglob("*.so*"):
+                if file.parent.name == "x86_64-linux-gnu":
+                    shutil.copy(file, libraries)
+        shutil.copy(next((path / "iproute2").rglob("sbin/tc")), path / "tc.newest")
+        for package in ("iproute2", *_LIBRARIES):
+            shutil.rmtree(path / package)
+        script = path / "tc"
+        script.write_text(_WITH_LIBRARIES)
+        script.chmod(0o755)
+
+    return cache.entry(f"iproute2-{suite}", make, ("tc", "tc.newest", "lib/libc.so.6"))
+
+
+# A program in tc's place, which is a link to it.
+_WITH_LIBRARIES = """#!/bin/sh
+at=$(dirname "$(readlink -f "$0")")
+exec "$at/lib/ld-linux-x86-64.so.2" --library-path "$at/lib" "$at/tc.newest" "$@"
+"""

@@ -26,9 +26,9 @@ from longfat.build import given, kernel, modules, tools
 from longfat.core import cache, cores, process, scratch
 from longfat.core.errors import LabError
 from longfat.machines import remote, suite, vm
-from longfat.run import far, identity, lflink, loading, result
+from longfat.run import disciplines, far, identity, lflink, loading, result
 from longfat.run.identity import Made, Platform
-from longfat.run.plan import FIRST_PORT, SYNC, VARY, Plan
+from longfat.run.plan import ACK, FIRST_PORT, SYNC, VARY, Plan
 from longfat.run.plan import make as make_plan
 from longfat.run.scenario import Scenario
 
@@ -201,9 +201,11 @@ def fill(
     for program in ("lfgen", "lforder"):
         if f"./bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
-    for module in (lflink.FILE, SYNC, VARY):
+    for module in (lflink.FILE, ACK, SYNC, VARY):
         if re.search(rf"^insmod \./{module}\b", plan.setup, re.M):
             shutil.copy(backend.link_file(module), run)
+    if any(link.aqm in disciplines.NEWER for link in scenario.path):
+        (run / "bin/tc").symlink_to(tools.newest_tc() / "tc")
     for script in ("run.sh", "init.sh"):
         shutil.copy(tools.GUEST / script, run / script)
         (run / script).chmod(0o755)
@@ -328,7 +330,7 @@ class Uml(Backend):
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         shutil.copy(self._programs / "poweroff", run / "poweroff")
-        if self._tc:
+        if self._tc and not (run / "bin/tc").exists():
             shutil.copy(self._tc / "tc", run / "bin/tc")
         megabytes = identity.memory(scenario)
         status = self.boot(

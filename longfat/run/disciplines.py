@@ -19,8 +19,20 @@ ETHERNET = 14  # bytes of header that a qdisc counts and a scenario's rate does 
 # "fifo" lets all wait and "police" none; between them are the active ones and the fair ones, and
 # "sync", which is the lab's own (guest/sch_lfsync.c).
 Aqm = Literal[
-    "fifo", "red", "codel", "fq_codel", "pie", "fq_pie", "cake", "fq", "drr", "police", "sync"
+    "fifo",
+    "red",
+    "codel",
+    "fq_codel",
+    "pie",
+    "fq_pie",
+    "cake",
+    "fq",
+    "drr",
+    "police",
+    "sync",
+    "dualpi2",
 ]
+NEWER = ("dualpi2",)  # than the lab's own kernel, and than tc of most systems
 AQMS = tuple(name for name in get_args(Aqm) if name != "fifo")
 
 # What a value is checked with, and becomes: words for tc.
@@ -47,6 +59,16 @@ def _count(low: int, high: int) -> Option:
     def check(name: str, value: object) -> str:
         if not isinstance(value, int) or isinstance(value, bool) or not low <= value <= high:
             raise ValueError(f"{value!r} is not a whole number from {low} to {high}")
+        return f"{name} {value}"
+
+    return check
+
+
+def _decimal(low: float, high: float) -> Option:
+    def check(name: str, value: object) -> str:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not low <= float(str(value)) <= high:
+            raise ValueError(f"{value!r} is not a number from {low:g} to {high:g}")
         return f"{name} {value}"
 
     return check
@@ -165,6 +187,24 @@ DISCIPLINES: dict[str, Discipline] = {
     "drr": Discipline({"quantum": _QUANTUM}),
     "police": Discipline(),
     "sync": Discipline(),
+    # It always marks those packets that may be marked, too.
+    "dualpi2": Discipline(
+        {
+            "target": _time,
+            "tupdate": _time,
+            "alpha": _decimal(0, 255),
+            "beta": _decimal(0, 255),
+            "coupling_factor": _decimal(0, 255),
+            "step_thresh": _time,
+            "min_qlen_step": _NUMBER,
+            "classic_protection": _count(0, 100),
+            "memlimit": _size,
+            "drop": _word("drop_enqueue", "drop_dequeue"),
+            "overload": _word("drop_on_overload", "overflow"),
+            "split_gso": _flag("split_gso", "no_split_gso"),
+        },
+        marks=True,
+    ),
 }
 MARKING = tuple(name for name, one in DISCIPLINES.items() if one.marks)
 

@@ -165,6 +165,7 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
     order += [_bare("sch_lfvary.c")] if scenario.changing else []
     order += [_bare("sch_lfsync.c")] if scenario.synchronised else []
+    order += [_bare("sch_lfack.c")] if scenario.misled else []
     written = sorted(files(plan, scenario).items())
     return cache.digest(seed, memory(scenario), reading, *objects, *written, *order)
 

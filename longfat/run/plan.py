@@ -28,6 +28,7 @@ FIRST_PORT = 5001
 LFGEN = "./bin/lfgen traffic"
 VARY = "sch_lfvary.ko"
 SYNC = "sch_lfsync.ko"
+ACK = "sch_lfack.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
 ADDRESS = "02:00:00:00:00:01"  # of Ethernet, of every device
 FILES = 1024  # that a process may have open if nobody asks for more
@@ -91,14 +92,19 @@ def _bursts(loss: float, length: float) -> str:
     return f"loss gemodel {enter * 100:.9f}% {leave * 100:.9f}%"
 
 
+def _slots(jitter: float) -> str:
+    """Jitter that keeps packets in order, for netem.  Its delay draws one for each packet, so they
+    overtake.  A slot holds all that come before it: the first that finds none waits for 0 to
+    2 x jitter."""
+    return f"slot 0us {2e6 * jitter:.3f}us"
+
+
 def _impairments(link: Link) -> list[list[str]]:
     """What netem does on each impaired hop, if any: two of them if packets are held in order and
     reordered too, as a netem that reorders lets packets pass by all that it holds."""
     hops: list[list[str]] = [[]]
     if link.jitter:
-        # netem's delay draws one for each packet, so they overtake.  A slot holds all that come
-        # before it, in order: the first that finds none waits for 0 to 2 x jitter.
-        hops[0].append(f"slot 0us {2e6 * link.jitter:.3f}us")
+        hops[0].append(_slots(link.jitter))
     if link.aggregate:
         hops[0].append(f"slot {1e6 * link.aggregate:.3f}us {1e6 * link.aggregate:.3f}us")
     if link.loss_burst:
@@ -156,8 +162,9 @@ def _device(name: str, n: int) -> str:
     return f"{name}{n + 1}" if n else name
 
 
-def _back(scenario: Scenario, link: Link, n: int, seed: int | None) -> str:
-    """The tc command for the way back on device $dev of namespace $ns."""
+def _back(scenario: Scenario, link: Link, n: int, seed: int | None) -> list[str]:
+    """tc commands for the way back on device $dev of namespace $ns."""
+    add = "tc -n $ns qdisc add dev $dev"
     limit, words = 1000000, ""
     if link.reverse_rate:
         limit = scenario.packets(link, reverse=True)
@@ -165,7 +172,31 @@ def _back(scenario: Scenario, link: Link, n: int, seed: int | None) -> str:
     if link.reverse_loss:
         words += f" loss {link.reverse_loss * 100:.9f}%"
         words += _seeded(seed, f"back {n}")
-    return f"tc -n $ns qdisc add dev $dev root netem limit {limit}{words}"
+    # A netem's limit counts what its child holds, too: what has a buffer is the last.
+    stages = []
+    if link.reverse_delay:
+        stages.append(f"delay {link.reverse_delay * 1e6:.3f}us limit 1000000")
+    if link.reverse_jitter:
+        own = _seeded(seed, f"back jitter {n}")
+        stages.append(f"{_slots(link.reverse_jitter)} limit 1000000{own}")
+    if words or not stages:
+        stages.append(f"limit {limit}{words}")
+    if len(stages) == 1:
+        return [f"{add} root netem {stages[0]}"]
+    places = ["root handle 1:", "parent 1:1 handle 2:", "parent 2:1 handle 3:"]
+    return [f"{add} {place} netem {stage}" for place, stage in zip(places, stages, strict=False)]
+
+
+def _misled(scenario: Scenario) -> str:
+    """The command that loads the module by which receivers misbehave, with what each sender is
+    told."""
+    words = {
+        "every": [getattr(group, "ack_every", None) or 0 for group in scenario.groups],
+        "ahead": [getattr(group, "ack_ahead", None) or 0 for group in scenario.groups],
+        "silent": [int(not getattr(group, "ecn_echo", True)) for group in scenario.groups],
+    }
+    told = (f"{name}={','.join(map(str, values))}" for name, values in words.items())
+    return f"insmod ./{ACK} {' '.join(told)}"
 
 
 @dataclass
@@ -192,7 +223,7 @@ def _way(scenario: Scenario, prefix: str, seed: int | None) -> tuple[list[_Node]
             space = f"{prefix}-{letter}{n + 1 if n else ''}"
             nodes.append(_Node(space, _device("east", n), commands))
         if link.other_way:
-            nodes[-1].reverse = [_back(scenario, link, n, seed)]
+            nodes[-1].reverse = _back(scenario, link, n, seed)
             # In a host netem would take packets from the sockets that count them.
             if n + 1 == len(scenario.path):
                 nodes.append(_Node(f"{prefix}-x", "last", []))
@@ -425,6 +456,11 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         )
     if scenario.synchronised and not virtual:
         raise LabError(f"{scenario.name}: link.aqm = sync needs virtual time: use --backend uml")
+    if scenario.misled and not virtual:
+        raise LabError(
+            f"{scenario.name}: ack_every, ack_ahead and ecn_echo need virtual time: use "
+            f"--backend uml"
+        )
     ends = _Ends(receiver, senders, groups, _settings(scenario), exits)
     if virtual and lflink.carries(scenario):
         out, spaces, queues = _direct(scenario, ends)
@@ -437,6 +473,10 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         f"qsample {scenario.queue_sample:.9f}",
         *queues,
     ]
+    if scenario.misled:
+        out.append(_misled(scenario))
+        for ns, _ in exits.values():
+            out.append(f"tc -n {ns} qdisc add dev eth0 root lfack")
     plan = Plan("\n".join(["set -e", *out]) + "\n", "", spaces)
     if scenario.changing:
         plan.files = _changes(scenario, seed)

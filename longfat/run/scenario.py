@@ -106,6 +106,8 @@ class Link(_Strict):
     aggregate: Seconds = 0.0
     ack_thin: int = 1
     reverse_loss: Probability = 0.0
+    reverse_delay: Seconds = 0.0
+    reverse_jitter: Seconds = 0.0
     reverse_rate: Rate | None = None
     reverse_buffer: Buffer = (1000.0, "p")
     at: list[At] = []
@@ -131,6 +133,10 @@ class Link(_Strict):
                     f"bursts of {self.loss_burst:g} packets cannot be {self.loss * 100:g} % of "
                     f"all: a packet at least is between two; raise loss_burst"
                 )
+        if not 0 <= self.reverse_jitter <= 1:
+            raise ValueError("reverse_jitter is 0s to 1s")
+        if not 0 <= self.reverse_delay <= 10:
+            raise ValueError("reverse_delay is 0s to 10s")
         if self.ack_thin not in ACK_THIN:
             raise ValueError(f"ack_thin is one of {', '.join(map(str, ACK_THIN))}")
         return self
@@ -163,7 +169,8 @@ class Link(_Strict):
     @property
     def other_way(self) -> bool:
         """Whether the way back has anything of its own, besides RTTs."""
-        return bool(self.reverse_rate or self.reverse_loss)
+        waits = self.reverse_delay or self.reverse_jitter
+        return bool(self.reverse_rate or self.reverse_loss or waits)
 
     @property
     def impaired(self) -> bool:
@@ -196,7 +203,29 @@ class _Traffic(_Strict):
         return rtt
 
 
-class Flow(_Traffic):
+class Tcp(_Traffic):
+    """It is acknowledged honestly, unless one of these says otherwise."""
+
+    ack_every: Size | None = None
+    ack_ahead: Size | None = None
+    ecn_echo: bool = True
+
+    @property
+    def misled(self) -> bool:
+        """Whether its receiver misbehaves."""
+        return bool(self.ack_every or self.ack_ahead or not self.ecn_echo)
+
+    @model_validator(mode="after")
+    def _misled(self) -> Self:
+        for key in ("ack_every", "ack_ahead"):
+            if (getattr(self, key) or 0) > 2**30:
+                raise ValueError(f"{key} is 1B to 1GiB")
+        if self.misled and self.reverse:
+            raise ValueError("ack_every, ack_ahead and ecn_echo are of a receiver behind the link")
+        return self
+
+
+class Flow(Tcp):
     """`count` bulk flows of `parallel` connections each, from one interface of rate `access`."""
 
     cc: Algorithm
@@ -221,7 +250,7 @@ Point = Annotated[
 ]
 
 
-class Objects(_Traffic):
+class Objects(Tcp):
     """Objects of random sizes, each of which has a completion time."""
 
     cc: Algorithm = "cubic"
@@ -297,7 +326,7 @@ class Request(Objects):
         return self
 
 
-class Video(_Traffic):
+class Video(Tcp):
     """`count` sources that are limited by themselves: a connection on which every `chunk` seconds
     as much more is to be sent as `rate` asks for."""
 
@@ -424,6 +453,16 @@ class Scenario(_Strict):
             raise ValueError(f"{last} links, at most {MAX_LINKS}")
         if len({link.mtu for link in self.path}) > 1:
             raise ValueError("link.mtu: all links have the same")
+        if self.misled and (self.reverse or self.traffic == "iperf3"):
+            raise ValueError(
+                "ack_every, ack_ahead and ecn_echo: neither beside traffic in reverse, whose "
+                "sender is their receiver, nor with traffic = iperf3"
+            )
+        if any(link.aqm == "dualpi2" for link in self.path) and not self.kernel:
+            raise ValueError(
+                'link.aqm = "dualpi2": this kernel does not have it, Linux 6.17 and newer do: set '
+                'kernel = "debian:7.2"'
+            )
         if self.links and (self.traffic == "iperf3" or self.host.gro):
             raise ValueError("several links are neither for traffic = iperf3 nor for host.gro")
         return self
@@ -519,6 +558,11 @@ class Scenario(_Strict):
         return any(link.aqm == "sync" for link in self.path)
 
     @property
+    def misled(self) -> bool:
+        """Whether any receiver misbehaves."""
+        return any(isinstance(group, Tcp) and group.misled for group in self.groups)
+
+    @property
     def max_rtt(self) -> float:
         """The longest RTT of the bulk flows, of the other traffic where there are none, seconds:
         the BDP is taken with it."""
@@ -580,7 +624,8 @@ class Scenario(_Strict):
     def _longest_wait(self, link: Link) -> float:
         """What a link adds to the RTT at most, without its queue, seconds."""
         delays = [step.delay / 1e9 for step in self.steps(link)] if link.changing else [0.0]
-        return max(delays) + 2 * link.jitter + link.aggregate
+        back = link.reverse_delay + 2 * link.reverse_jitter
+        return max(delays) + 2 * link.jitter + link.aggregate + back
 
     def _most_carried(self, link: Link, seconds: float) -> float:
         """Bytes at most in so long a time, in either direction."""

@@ -8,7 +8,18 @@ from dataclasses import dataclass
 from html import escape
 
 from longfat.core import units
-from longfat.run.scenario import Flow, Group, Link, Objects, Request, Scenario, Short, Udp, Video
+from longfat.run.scenario import (
+    Flow,
+    Group,
+    Link,
+    Objects,
+    Request,
+    Scenario,
+    Short,
+    Tcp,
+    Udp,
+    Video,
+)
 
 ROW, COLUMN, CHARACTER, MARGIN = 20, 190, 7.3, 16  # of the SVG, pixels
 
@@ -57,6 +68,9 @@ def facts(scenario: Scenario, link: Link) -> list[str]:
         lines.append(f"back {units.show_rate(link.reverse_rate)}, {back} packets")
     if link.reverse_loss:
         lines.append(f"back loss {link.reverse_loss * 100:g} %")
+    for name in ("delay", "jitter"):
+        if value := getattr(link, f"reverse_{name}"):
+            lines.append(f"back {name} {_time(value)}")
     return lines
 
 
@@ -82,6 +96,13 @@ def _what(entry: Group) -> str:
     return f"{count}{entry.cc}{parallel}"
 
 
+def _misled(entry: Tcp) -> list[str]:
+    """What its receiver does that it should not."""
+    words = [f"an ACK each {entry.ack_every} bytes"] if entry.ack_every else []
+    words += [f"ACKs {entry.ack_ahead} bytes ahead"] if entry.ack_ahead else []
+    return words + ([] if entry.ecn_echo else ["no ECN echo"])
+
+
 def rows(scenario: Scenario) -> list[Row]:
     """The entries, in the order of their senders."""
     found = []
@@ -89,6 +110,8 @@ def rows(scenario: Scenario) -> list[Row]:
         words = [f"s{n} {_what(entry)}", f"RTT {_time(entry.rtt)}"]
         if isinstance(entry, Flow) and entry.access:
             words.append(f"access {units.show_rate(entry.access)}")
+        if isinstance(entry, Tcp):
+            words += _misled(entry)
         if entry.start:
             words.append(f"from {_time(entry.start)}")
         last = entry.leave or len(scenario.path)

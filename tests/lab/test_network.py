@@ -510,3 +510,117 @@ def test_loss_on_the_way_back(experiment: Experiment) -> None:
     (one,) = experiment(link='reverse_loss = "10%"', cc="cubic", more=udp)
     assert one["udp"][0]["goodput_bps"] == pytest.approx(0.9 * 5e6 * 1472 / 1514, rel=0.02)
     assert one["summary"]["utilisation"] > 0.9
+
+
+# --- the way back, and receivers that misbehave
+
+
+def test_the_way_back_delays_acknowledgments(experiment: Experiment) -> None:
+    """Its delay is in every RTT, and its jitter adds up to twice of what it is, in order: nothing
+    is sent again."""
+    link = 'reverse_delay = "20ms"\nreverse_jitter = "5ms"'
+    (late,) = experiment(flow='socket_buffer = "30kB"', link=link)
+    of = late["flows"][0]["connections"][0]
+    assert late["summary"]["retransmissions"] == 0
+    assert 60_000 <= of["min_rtt_us"][-1] <= 61_500
+    rtts = [x for x in of["rtt_us"] if x]
+    # Smoothed: not all of 10 ms more.
+    assert min(rtts) > 60_000 and 65_000 < max(rtts) < 75_000
+
+
+def test_the_way_back_s_buffer_holds_no_delay(experiment: Experiment) -> None:
+    """Twenty packets of 2 ms each, whatever is delayed behind them: what waits longer is lost."""
+    link = 'reverse_rate = "6mbit"\nreverse_buffer = "20p"\nreverse_delay = "500ms"'
+    udp = ONE_UDP.format("reverse = true")
+    (one,) = experiment(text=SMALL + udp, link=link, flow='bytes = "1kB"')
+    assert shares(one) == [pytest.approx(6e6, abs=3 * PACKET)]
+
+
+def told(uml: Uml, where: Path, text: str, device: str = "eth0") -> tuple[Json, int]:
+    """The result of the only run of a scenario, and how many packets left the receiver's device."""
+    file = where / "told.toml"
+    file.write_text(text)
+    (one,) = scenario.load(file)
+    made = plan.make(one, 1, prefix="lf", virtual=True)
+    run = where / "run"
+    run.mkdir()
+    count = f"tc -n lf-d -j -s qdisc show dev {device} >counted\n"
+    fill(run, made, one, uml, main=made.main + count)
+    uml.execute(run, one, 1, timeout=120)
+    found = result.make(one, 1, "uml", made, run)
+    (qdisc,) = json.loads((run / "counted").read_text())
+    assert qdisc["kind"] == "lfack"
+    return found, qdisc["packets"]
+
+
+DIVIDED = """
+title = "an acknowledgment for each so many bytes"
+duration = "5s"
+[link]
+rate = "20mbit"
+buffer = "4000p"
+[host]
+quickack = true
+timestamps = {timestamps}
+[[flow]]
+cc = "reno"
+rtt = "20ms"
+bytes = "{bytes}B"
+{flow}
+"""
+
+
+@pytest.mark.parametrize("timestamps", [True, False])
+def test_ack_division_to_the_packet(uml: Uml, tmp_path: Path, timestamps: bool) -> None:
+    """Each full packet has as many acknowledgments as it has pieces; and Linux, which counts what
+    was acknowledged, is as fast as before."""
+    mss = 1448 if timestamps else 1460
+    parts = {"timestamps": str(timestamps).lower(), "bytes": str(1000 * mss)}
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    # It tells of an echo, of which there is none here, so that the device has the qdisc.
+    text = DIVIDED.format(**parts, flow="ecn_echo = false")
+    honest, before = told(uml, tmp_path / "a", text)
+    divided, after = told(uml, tmp_path / "b", DIVIDED.format(**parts, flow='ack_every = "100B"'))
+    # The handshake, an ACK a packet, and the end.
+    assert 1000 <= before <= 1006
+    assert after - before == 1000 * (-(-mss // 100) - 1)
+    ends = [one["flows"][0]["completion_s"] for one in (honest, divided)]
+    assert ends[0] == pytest.approx(ends[1], rel=0.02)
+
+
+def test_who_acknowledges_ahead_hears_of_no_loss(experiment: Experiment) -> None:
+    """Its sender never backs off; the honest one starves beside it."""
+    more = '[[flow]]\ncc = "reno"\nrtt = "40ms"\nstart = "1s"'
+    (fair,) = experiment(cc="reno", more=more, out="fair")
+    (one,) = experiment(cc="reno", flow='ack_ahead = "60kB"', more=more, out="ahead")
+    liar, honest = one["flows"]
+    assert liar["retransmissions"] == 0 < honest["retransmissions"]
+    assert one["summary"]["dropped"] > 10 * max(1, fair["summary"]["dropped"])
+    windows = [x for x in liar["connections"][0]["cwnd"] if x]
+    assert windows == sorted(windows)
+    assert honest["goodput_bps"] < 0.2 * fair["flows"][1]["goodput_bps"]
+
+
+def test_acknowledgments_ahead_are_early(uml: Uml, tmp_path: Path) -> None:
+    """The sender's window is as before, so fifty packets that it believes to have arrived are in
+    the queue besides."""
+    queues = []
+    for n, flow in enumerate(("ecn_echo = false", f'ack_ahead = "{50 * 1448}B"')):
+        (tmp_path / str(n)).mkdir()
+        flow += '\nsocket_buffer = "300kB"'
+        parts = {"timestamps": "true", "bytes": "14480000", "flow": flow}
+        found, _ = told(uml, tmp_path / str(n), DIVIDED.format(**parts))
+        assert found["summary"]["dropped"] == found["summary"]["retransmissions"] == 0
+        queues.append(fmean(found["queue"]["packets"][10:]))
+    assert queues[1] - queues[0] == pytest.approx(50, abs=5)
+
+
+def test_who_echoes_no_mark_is_told_of_none(experiment: Experiment) -> None:
+    """The sender does not slow down for CoDel's marks if it is not told of them; the other does."""
+    more = '[[flow]]\ncc = "reno"\nrtt = "40ms"'
+    link = 'aqm = "codel"\necn = true'
+    (one,) = experiment(link=link, flow="ecn_echo = false", more=more)
+    silent, honest = one["flows"]
+    assert silent["ce_marks"] > 0 or honest["ce_marks"] > 0
+    assert honest["goodput_bps"] < 0.4 * silent["goodput_bps"]

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from longfat.build import kernel, tools
 from longfat.build.modules import ROOT
 from longfat.run.backends import BACKENDS
-from longfat.run.disciplines import AQMS, DISCIPLINES
+from longfat.run.disciplines import AQMS, DISCIPLINES, NEWER
 from longfat.run.scenario import Scenario
 
 LAB = (ROOT / "docs/lab.md").read_text()
@@ -47,6 +47,9 @@ def test_every_choice_is_described() -> None:
 def test_the_lab_s_kernels_have_every_aqm(aqm: str) -> None:
     if aqm == "sync":
         assert (tools.GUEST / "sch_lfsync.c").exists()
+        return
+    if aqm in NEWER:
+        assert f"NET_SCH_{aqm.upper()}" in kernel.NEWER
         return
     for what in (kernel.LAB, kernel.SANITIZERS, kernel.SMP):
         text = "".join(path.read_text() for path in what.config)

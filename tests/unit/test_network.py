@@ -30,6 +30,8 @@ rate = "20mbit"
 buffer = "50p"
 reverse_rate = "5mbit"
 reverse_loss = "2%"
+reverse_delay = "20ms"
+reverse_jitter = "1500us"
 aggregate = "4ms"
 [[link.at]]
 time = "10s"
@@ -64,6 +66,8 @@ two: a < b, 90 s
                                                             jitter 2 ms                   changes 4 times: delay
                                                             one ACK of 4                  back 5 Mbit/s, 1000 packets
                                                                                           back loss 2 %
+                                                                                          back delay 20 ms
+                                                                                          back jitter 1.5 ms
 
 s0 3 x cubic of 2 connections, RTT 40 ms, access 9 Mbit/s   -------------------------------------------------------->
 s1 udp 1 Mbit/s, RTT 2 ms, from 2 s                         -------------------------->
@@ -92,6 +96,14 @@ def test_one_link_is_the_bottleneck(one: One) -> None:
         "",
         "s0 reno, RTT 20 ms   ------------------------->",
     ]
+
+
+def test_receivers_that_misbehave(one: One) -> None:
+    flow = 'ack_every = "100B"\nack_ahead = "9kB"\necn_echo = false'
+    (row,) = network.rows(one(flow=flow))
+    assert row.label == (
+        "s0 reno, RTT 20 ms, an ACK each 100 bytes, ACKs 9000 bytes ahead, no ECN echo"
+    )
 
 
 def test_as_svg(two: scenario.Scenario) -> None:

@@ -17,7 +17,7 @@ from conftest import One
 
 from longfat.core.errors import LabError
 from longfat.run import plan, scenario
-from longfat.run.disciplines import AQMS, DISCIPLINES, MARKING
+from longfat.run.disciplines import AQMS, DISCIPLINES, MARKING, NEWER
 from longfat.run.scenario import Scenario
 
 STUB = """#!/bin/sh
@@ -206,6 +206,7 @@ def test_aqm_bottleneck(one: One, commands: Commands, aqm: str, ecn: bool) -> No
     did = commands(
         make(
             one(
+                top='kernel = "debian:7.2"' if aqm in NEWER else "",
                 buffer='buffer = "90p"',
                 link=f'mtu = 1000\naqm = "{aqm}"\necn = {str(ecn).lower()}{more}',
             )
@@ -445,6 +446,38 @@ def test_each_hop_has_random_numbers_of_its_own(tmp_path: Path) -> None:
     made = series(tmp_path, at, at)
     seeds = [made.files[name].splitlines()[0] for name in ("vary-east", "vary-east2")]
     assert seeds[0] != seeds[1] and all(re.fullmatch(r"seed \d+", one) for one in seeds)
+
+
+def test_what_the_way_back_adds(tmp_path: Path) -> None:
+    """A stage each, and the buffer in the last: it holds what waits for the rate alone."""
+    setup = series(tmp_path, 'reverse_delay = "20ms"', "").setup
+    assert "dev=west\ntc -n $ns qdisc add dev $dev root netem delay 20000.000us limit 10" in setup
+    back = 'reverse_rate = "8mbit"\nreverse_buffer = "70p"\nreverse_loss = 0.5'
+    back += '\nreverse_delay = "20ms"\nreverse_jitter = "5ms"'
+    made = series(tmp_path, back, "")
+    seeds = [plan.drawn(7, place) for place in ("back 0", "back jitter 0")]
+    add = "tc -n $ns qdisc add dev $dev"
+    assert (
+        f"ns=lf-r2 dev=west\n"
+        f"{add} root handle 1: netem delay 20000.000us limit 1000000\n"
+        f"{add} parent 1:1 handle 2: netem slot 0us 10000.000us limit 1000000 seed {seeds[1]}\n"
+        f"{add} parent 2:1 handle 3: netem limit 70 rate 8000000bit -14 loss 50.000000000% "
+        f"seed {seeds[0]}\n"
+    ) in made.setup
+
+
+def test_receivers_that_misbehave(one: One) -> None:
+    """Each sender has a number; the receiver's device has the qdisc, in either network."""
+    flow = 'ack_every = "100B"'
+    rest = UDP + SHORT + 'ack_ahead = "30kB"\necn_echo = false\n'
+    for link in ("", "loss = 0.1"):
+        setup = make(one(flow=flow, rest=rest, link=link), virtual=True).setup
+        insmod = "insmod ./sch_lfack.ko every=100,0,0 ahead=0,0,30000 silent=0,0,1\n"
+        assert f"{insmod}tc -n lf-d qdisc add dev eth0 root lfack\n" in setup
+        assert ("lflink" in setup) is (not link)
+    with pytest.raises(LabError, match="ack_ahead and ecn_echo need virtual time: use --backend"):
+        make(one(flow=flow))
+    assert "lfack" not in make(one(), virtual=True).setup
 
 
 def test_nobody_asks_for_addresses(one: One, commands: Commands) -> None:

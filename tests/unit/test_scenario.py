@@ -32,7 +32,12 @@ def refusal(path: Path, text: str | bytes) -> str:
 REFUSED = {
     "unknown key": ("top", "colour = 1", "colour", "unknown key; valid here: duration, flow, hos"),
     "unknown key of the link": ("link", "colour = 1", "link.colour", "here: ack_thin, aggregate, "),
-    "unknown key of a flow": ("flow", "size = 1", "flow[0].size", "access, bytes, cc, count, dur"),
+    "unknown key of a flow": (
+        "flow",
+        "size = 1",
+        "flow[0].size",
+        "access, ack_ahead, ack_every, bytes",
+    ),
     "unknown key of the host": (
         "rest",
         "[host]\nx = 1",
@@ -367,6 +372,7 @@ def test_ours_are_valid(path: Path) -> None:
 
 # --- docs/lab.md
 
+UDP_BACK = '[[udp]]\nrtt = "1ms"\nrate = "1mbit"\nreverse = true'
 SERIES = """
 title = "two"
 duration = "9s"
@@ -407,6 +413,32 @@ PLAIN = {"first": "", "buffer": "1bdp", "link": "", "flow": ""}
 def test_refused_series(tmp_path: Path, parts: dict[str, str], says: str) -> None:
     text = SERIES.format(**PLAIN | parts)
     assert says in refusal(tmp_path / "x.toml", text)
+
+
+@pytest.mark.parametrize(
+    ("parts", "says"),
+    [
+        ({"flow": 'ack_every = "0B"'}, "flow[0].ack_every: Input should be greater than 0"),
+        ({"flow": 'ack_every = "2GB"'}, "flow[0]: ack_every is 1B to 1GiB"),
+        ({"flow": "ecn_echo = false\nreverse = true"}, "are of a receiver behind the link"),
+        (
+            {"flow": 'ack_ahead = "1kB"', "rest": UDP_BACK},
+            "neither beside traffic in reverse, whose sender is their receiver, nor with traffic",
+        ),
+        ({"flow": 'ack_ahead = "1kB"', "top": 'traffic = "iperf3"'}, "nor with traffic = iperf3"),
+        ({"link": 'reverse_jitter = "2s"'}, "link: reverse_jitter is 0s to 1s"),
+        ({"link": 'reverse_delay = "11s"'}, "link: reverse_delay is 0s to 10s"),
+        ({"link": 'aqm = "dualpi2"'}, 'Linux 6.17 and newer do: set kernel = "debian:7.2"'),
+        (
+            {"link": 'aqm = "dualpi2"\naqm_options = { alpha = "x" }'},
+            "link: aqm_options.alpha: 'x' is not a number from 0 to 255",
+        ),
+    ],
+)
+def test_refused_of_the_way_back(
+    tmp_path: Path, toml: Toml, parts: dict[str, str], says: str
+) -> None:
+    assert says in refusal(tmp_path / "x.toml", toml(**parts))
 
 
 def test_links_in_series(tmp_path: Path) -> None:
