@@ -60,10 +60,11 @@ _BPF = ("libbpf-dev",)
 # Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.  A name
 # may end in an architecture: "-i386" for the 32-bit build (the last Debian with its kernel).
 SUITES = {
-    "bullseye": _BUILD,
+    "bullseye": _BUILD + _GUEST,
     "bookworm": _BUILD + _GUEST + _PACKAGES + _USE + _BPF,
     "bookworm-i386": ("gcc", "make", "kmod", "linux-headers-686"),
-    "trixie": (*_BUILD, "perl"),  # what W=1 checks kernel-doc comments with
+    # perl is what W=1 checks kernel-doc comments with.
+    "trixie": (*_BUILD, *_GUEST, *_BPF, "perl"),
     "sid": (*_BUILD, *_GUEST, *_BPF, "dkms"),
 }
 

@@ -36,12 +36,13 @@ COUNTED: dict[str, Any] = {"kvm": False, "cpus": 1, "qemu": ("-icount", "shift=0
 # Where the guest sees the directory that its command, status and log pass through.
 _CONTROL = "/run/longfat-vm"
 
-# The guest's side.  Its output goes through virtme's port, which without udev has no
-# name below /dev; the root is 9p, which knows no fifo.  Warnings go to the console too,
-# which outlives a dying guest.
+# The guest's side.  Its output goes through virtme's port, which without udev has no name
+# below /dev; with udev it is our output already, and nobody can open it twice.  The root is 9p,
+# which knows no fifo.  Warnings go to the console too, which outlives a dying guest.
 _MAIN = f"""for port in /sys/class/virtio-ports/*; do
     if [ "$(cat "$port/name")" = virtme.stdout ]; then
-        exec >"/dev/${{port##*/}}" 2>&1 </dev/null
+        exec 2>&1 </dev/null
+        ! (: >"/dev/${{port##*/}}") 2>/dev/null || exec >"/dev/${{port##*/}}" 2>&1
     fi
 done
 export PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8

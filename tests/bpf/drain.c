@@ -2,9 +2,13 @@
 /*
  * drain FILE: write what an algorithm that records has in its ring buffer, lf_records, into
  * FILE.  Exit status 1 if there is no such map, or calls were not recorded.
+ *
+ * drain --size MAP: how many bytes are in the ring buffer of that name, which stay there.
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <bpf/bpf.h>
@@ -40,12 +44,28 @@ static int find(const char *name, __u32 type)
 	return found;
 }
 
+/* As the kernel and libbpf share it: a page with where the reader is, one with the writer. */
+static int tell_size(int fd)
+{
+	long page = sysconf(_SC_PAGESIZE);
+	const unsigned long *reader = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, 0);
+	const unsigned long *writer = mmap(NULL, page, PROT_READ, MAP_SHARED, fd, page);
+
+	if (reader == MAP_FAILED || writer == MAP_FAILED)
+		return 1;
+	printf("%lu\n", *writer - *reader);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	int fd = find("lf_records", BPF_MAP_TYPE_RINGBUF), n;
+	bool size = argc == 3 && !strcmp(argv[1], "--size");
+	int fd = find(size ? argv[2] : "lf_records", BPF_MAP_TYPE_RINGBUF), n;
 	struct ring_buffer *ring;
 	FILE *file;
 
+	if (size)
+		return tell_size(fd);
 	if (argc != 2 || fd < 0) {
 		fputs("drain: no FILE, or nothing records\n", stderr);
 		return 1;

@@ -27,8 +27,10 @@ def run(command: str) -> None:
 
 
 def path(what: str) -> None:
-    """What the packets of both directions meet from now on."""
-    run(f"tc qdisc replace dev lo root netem limit 10000 {what}")
+    """What the packets of both directions meet from now on.  They come one by one, or a slow
+    machine would have one acknowledgment of many."""
+    print(f"{time.monotonic():.1f} s: {what}", flush=True)
+    run(f"tc qdisc replace dev lo root netem limit 400 rate 100mbit {what}")
 
 
 def choose(sock: socket.socket, algorithm: str) -> None:
@@ -105,7 +107,7 @@ def eventful(algorithm: str, megabytes: int) -> None:
         wait_empty(sock)
 
 
-def main(algorithm: str, megabytes: str = "3") -> None:
+def main(algorithm: str, megabytes: str = "42") -> None:
     run("ip link set lo mtu 1500 up")
     run("ethtool -K lo tso off gso off gro off")
     eventful(algorithm, int(megabytes))

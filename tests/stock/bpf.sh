@@ -3,18 +3,22 @@
 #
 # bpf.sh: longfat-bpf on a stock kernel, as root in a guest (by tests/stock.py).  KTAP.
 #
-#	/bpf	longfat-bpf; recording, the same, which writes down each call of a hook; drain and
-#		replay-*, tests/bpf; kill.so, of kill.c there
+#	BPF	where tests/bpf/build.sh has put longfat-bpf and the rest (/bpf); with lf_replay.ko
 #	CASES	the cases to run, instead of all
+#	MEGABYTES	of each kind of path in "same", for fewer calls
+#
+# The last two cannot be taken back: no kernel takes modules behind them.
 #
 # shellcheck disable=SC2317,SC2016 # functions that result() calls by name; another shell's words
 here=$(dirname "$0")
 # shellcheck source=tests/stock/ktap.sh
 . "$here/ktap.sh"
-PATH=/bpf:$PATH
+BPF=${BPF:-/bpf}
+PATH=$BPF:$PATH
 ALGORITHMS="ghstcp ltcp"
-ALL="loads same parameters settings trace in_use is_default module_first bpf_first user no_btf no_jit
-no_struct_ops no_bpffs cannot_mount killed twice"
+ALL="loads same parameters again another_layout settings trace trace_killed in_use is_default
+is_default_elsewhere module_first bpf_first user no_btf no_jit no_struct_ops no_kfuncs no_ipv6 refused
+no_bpffs cannot_mount killed twice service secure_boot no_modules"
 CASES=${CASES:-$ALL}
 
 available() {
@@ -60,17 +64,37 @@ loads() {
 	nothing
 }
 
-# same ALGORITHM: each call of a hook in this kernel does what it does in a program.
+# same ALGORITHM: each call of a hook in this kernel does what it does in a program that has the
+# module's source; and so do the module itself and BPF, asked by this kernel.
 same() {
-	/bpf/recording load "$1" || die "not loaded"
-	unshare -n timeout 200 python3 "$here/../bpf/traffic.py" "$1" || die "no traffic"
-	/bpf/drain "$tmp/calls" || die "nothing recorded"
+	recording load "$1" || die "not loaded"
+	unshare -n python3 "$here/../bpf/traffic.py" "$1" ${MEGABYTES:+"$MEGABYTES"} || die "no traffic"
+	drain "$tmp/calls" || die "nothing recorded"
 	longfat-bpf unload "$1" || die "not unloaded"
-	"/bpf/replay-$1" "$tmp/calls" >"$tmp/replayed" || die "$(cat "$tmp/replayed")"
-	cat "$tmp/replayed" >&3
+	"replay-$1" "$tmp/calls" >"$tmp/replayed" || die "$(cat "$tmp/replayed")"
 	for hook in init cong_avoid ssthresh undo_cwnd tx_start; do
 		! grep -q " $hook 0[, ]*" "$tmp/replayed" || die "no call of $hook"
 	done
+	echo "program: $(cat "$tmp/replayed")" >&3
+	longfat-bpf load "$1" || die "not loaded to be asked"
+	asked "$1" BPF || exit
+	longfat-bpf unload "$1" || die "not unloaded behind it"
+	modprobe "tcp_$1" || die "no module"
+	asked "$1" module || exit
+	rmmod "tcp_$1"
+	# A difference would be seen: the last byte is of the state behind the last call.
+	printf x | dd of="$tmp/calls" bs=1 seek=$(($(stat -c %s "$tmp/calls") - 1)) conv=notrunc status=none
+	! "replay-$1" "$tmp/calls" || die "a difference is not seen"
+}
+
+# asked ALGORITHM WHAT: what has the name in this kernel does the recorded calls again.
+asked() {
+	insmod "$BPF/lf_replay.ko" algorithm="$1" || die "no replay"
+	cat "$tmp/calls" >/proc/lf_replay || failed=1
+	said=$(cat /proc/lf_replay)
+	rmmod lf_replay
+	echo "$2: $said" >&3
+	[ "$said" = "$(cat "$tmp/replayed")" ] || die "$2: $said"
 }
 
 parameters() {
@@ -87,6 +111,27 @@ parameters() {
 	longfat-bpf parameters ltcp | grep -q "^beta=150	" || die "no default"
 }
 
+# What is loaded takes parameters as a new one would: those that are not named have their default.
+again() {
+	longfat-bpf --again load ltcp beta=300 || die "not loaded"
+	longfat-bpf --again load ltcp window_threshold=99 || die "not a second time"
+	longfat-bpf parameters ltcp | grep -e "^beta=150" -e "^window_threshold=99" -c | grep -qx 2 ||
+		die "$(longfat-bpf parameters ltcp)"
+	says "beta=0 refused" longfat-bpf --again load ltcp beta=0
+	longfat-bpf unload ltcp || die "not unloaded"
+}
+
+# A longfat-bpf with other data in its maps is noticed; it can be unloaded.
+another_layout() {
+	another-layout load ltcp || die "not loaded"
+	for words in "parameters ltcp" "set ltcp beta=1" "trace ltcp" "--again load ltcp"; do
+		# shellcheck disable=SC2086 # words
+		says "ltcp was loaded by another version of longfat-bpf" longfat-bpf $words
+	done
+	longfat-bpf unload ltcp || die "not unloaded"
+	nothing
+}
+
 # A tracer of ghstcp that is ready: its output goes to $tmp/trace.
 begin_trace() {
 	rm -f "$tmp/ready"
@@ -96,14 +141,16 @@ begin_trace() {
 	head -n 1 "$tmp/ready" | grep -q tracing || die "it does not begin"
 }
 
-# One connection with ghstcp.
+# One connection with ghstcp; process $1 is killed right before it.
 connection() {
 	python3 -c '
-import socket
+import os, socket, sys
+if len(sys.argv) > 1:
+    os.kill(int(sys.argv[1]), 9)
 with socket.create_server(("127.0.0.1", 0)) as s, socket.socket() as c:
     c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ghstcp")
     c.connect(s.getsockname())
-'
+' "$@"
 }
 
 # A connection has the parameters that there were when it began.
@@ -136,6 +183,29 @@ trace() {
 	longfat-bpf unload ghstcp
 }
 
+# A trace that was killed: events end, and what is left of them is not the next one's.
+trace_killed() {
+	longfat-bpf load ghstcp || die "not loaded"
+	begin_trace
+	connection "$tracer"
+	wait "$tracer"
+	[ "$(waiting)" -gt 0 ] || die "no events at once: what is tested?"
+	sleep 6
+	before=$(waiting)
+	connection
+	[ "$(waiting)" = "$before" ] || die "there are events, and nobody listens"
+	begin_trace
+	kill "$tracer"
+	wait "$tracer"
+	[ ! -s "$tmp/trace" ] || die "old events: $(cat "$tmp/trace")"
+	longfat-bpf unload ghstcp
+}
+
+# Bytes of events that nobody has read.
+waiting() {
+	drain --size lf_events
+}
+
 # A connection that has it goes on; the name is free.
 in_use() {
 	longfat-bpf load ltcp || die "not loaded"
@@ -164,6 +234,27 @@ is_default() {
 	sysctl -qw net.ipv4.tcp_congestion_control=ltcp || die "it cannot be the default"
 	says "ltcp is the default here" longfat-bpf unload ltcp
 	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	longfat-bpf unload ltcp || die "not unloaded"
+}
+
+# So it is for other namespaces, of a process or with a name.
+is_default_elsewhere() {
+	allowed=$(sysctl -n net.ipv4.tcp_allowed_congestion_control)
+	longfat-bpf load ltcp || die "not loaded"
+	# Only what is allowed for everybody can be the default of another namespace.
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed ltcp"
+	ip netns add lf-named
+	ip netns exec lf-named sysctl -qw net.ipv4.tcp_congestion_control=ltcp || die "not there"
+	says "ltcp is the default in the network namespace lf-named" longfat-bpf unload ltcp
+	ip netns exec lf-named sleep 1000 &
+	sleeper=$!
+	until [ "$(readlink "/proc/$sleeper/ns/net")" != "$(readlink /proc/self/ns/net)" ]; do :; done
+	ip netns del lf-named
+	says "ltcp is the default in the network namespace of process $sleeper" longfat-bpf unload ltcp
+	kill "$sleeper"
+	wait "$sleeper"
+	[ "$(readlink /proc/self/ns/net)" = "$(readlink /proc/1/ns/net)" ] || die "another namespace"
+	sysctl -qw net.ipv4.tcp_allowed_congestion_control="$allowed"
 	longfat-bpf unload ltcp || die "not unloaded"
 }
 
@@ -223,7 +314,46 @@ no_jit() {
 no_struct_ops() {
 	says "takes no congestion control as BPF" unshare --mount sh -c \
 		'mount --bind "$1" /sys/kernel/btf/vmlinux; shift; exec "$@"' \
-		sh /bpf/ltcp.bpf.o longfat-bpf load ltcp
+		sh "$BPF/build-longfat-bpf/ltcp.bpf.o" longfat-bpf load ltcp
+	nothing
+}
+
+# unlike A B COMMAND...: with a BTF that says B where this kernel's says A
+unlike() {
+	sed "s/$1/$2/g" /sys/kernel/btf/vmlinux >"$tmp/btf"
+	! cmp -s "$tmp/btf" /sys/kernel/btf/vmlinux || die "this kernel has no $1"
+	shift 2
+	unshare --mount sh -c 'mount --bind "$1" /sys/kernel/btf/vmlinux; shift; exec "$@"' \
+		sh "$tmp/btf" "$@"
+}
+
+# From Linux 5.6 to 5.12.  Debian's 5.10 is one; the case too_old runs there.
+no_kfuncs() {
+	says "BPF cannot call functions of this kernel" \
+		unlike bpf_kfunc_desc_tab bpf_another_thing_ longfat-bpf load ltcp
+	nothing
+}
+
+too_old() {
+	says "BPF cannot call functions of this kernel" longfat-bpf load ltcp
+	says "BPF cannot call functions of this kernel" longfat-bpf load ghstcp
+	nothing
+}
+
+# CONFIG_IPV6=n: there are no such members, and IPv4's events are as always.
+no_ipv6() {
+	unlike skc_v6_ xxx_v6_ longfat-bpf load ghstcp || die "not loaded"
+	begin_trace
+	connection
+	kill "$tracer"
+	wait "$tracer"
+	grep -q "src=\[::ffff:127.0.0.1\]" "$tmp/trace" || die "$(cat "$tmp/trace")"
+	longfat-bpf unload ghstcp
+}
+
+# What an old verifier says.
+refused() {
+	says "ltcp cannot be loaded: the kernel refuses it: " "$BPF/refused" load ltcp
 	nothing
 }
 
@@ -242,7 +372,7 @@ cannot_mount() {
 # Killed at each of its steps, the next load is as the first.
 killed() {
 	for step in bpf_object__load bpf_map__pin bpf_map__attach_struct_ops; do
-		LONGFAT_KILL=$step LD_PRELOAD=/bpf/kill.so longfat-bpf load ltcp && die "not killed"
+		LONGFAT_KILL=$step LD_PRELOAD="$BPF/kill.so" longfat-bpf load ltcp && die "not killed"
 		! available ltcp || die "registered, and killed at $step"
 		longfat-bpf list | grep -q "^ltcp	not loaded$" || die "$step: $(longfat-bpf list)"
 		longfat-bpf load ltcp || die "$step: not loaded again"
@@ -258,13 +388,118 @@ twice() {
 	says "ltcp is not loaded as BPF" longfat-bpf unload ltcp
 }
 
+# --- the service ------------------------------------------------------------
+
+# systemd, as it boots in a container of this kernel; $booted is its process.
+boot_systemd() {
+	unshare --fork --kill-child --pid --mount --cgroup sh -c '
+		mount -t proc proc /proc
+		mount -t tmpfs run /run
+		mount -t tmpfs tmp /tmp
+		mount -t cgroup2 cgroup /sys/fs/cgroup
+		exec env -i container=longfat /lib/systemd/systemd --unit=basic.target' \
+		>"$tmp/systemd" 2>&1 </dev/null &
+	until booted=$(pgrep -f "^/lib/systemd/systemd --unit=basic.target"); do sleep 0.2; done
+	waited=0
+	until inside systemctl is-active basic.target >/dev/null 2>&1; do
+		sleep 1
+		waited=$((waited + 1))
+		[ "$waited" -lt 1200 ] || die "it does not boot: $(cat "$tmp/systemd"; inside systemctl)"
+	done
+}
+
+inside() {
+	nsenter -t "$booted" --mount --pid --cgroup env -u BPF PATH=/usr/sbin:/usr/bin:/sbin:/bin "$@"
+}
+
+# With it goes all that it started.
+end_systemd() {
+	kill -KILL "$booted"
+	wait
+}
+
+# Loaded at boot with its parameters before sysctl names it; reloaded, stopped, and restarted
+# where it is the default.
+service() {
+	unit=longfat-bpf@ltcp
+	echo 'PARAMETERS="window_threshold=77 beta=200"' >/etc/default/longfat-bpf-ltcp
+	echo net.ipv4.tcp_congestion_control=ltcp >/etc/sysctl.d/ltcp.conf
+	systemctl enable "$unit" || die "not enabled"
+	boot_systemd
+	inside systemctl is-active "$unit" || die "$(inside systemctl status "$unit")"
+	longfat-bpf parameters ltcp | grep -e "^window_threshold=77" -e "^beta=200" -c | grep -qx 2 ||
+		die "$(longfat-bpf parameters ltcp)"
+	[ "$(sysctl -n net.ipv4.tcp_congestion_control)" = ltcp ] || die "sysctl came before it"
+	echo 'PARAMETERS="window_threshold=78"' >/etc/default/longfat-bpf-ltcp
+	inside systemctl restart "$unit" || die "not restarted, as the default"
+	longfat-bpf parameters ltcp | grep -e "^window_threshold=78" -e "^beta=150" -c | grep -qx 2 ||
+		die "$(longfat-bpf parameters ltcp)"
+	echo 'PARAMETERS="window_threshold=79"' >/etc/default/longfat-bpf-ltcp
+	inside systemctl reload "$unit" || die "not reloaded"
+	longfat-bpf parameters ltcp | grep -q "^window_threshold=79" || die "old parameters"
+	sysctl -qw net.ipv4.tcp_congestion_control=cubic
+	inside systemctl stop "$unit" || die "not stopped"
+	nothing
+	echo 'PARAMETERS="beta=0"' >/etc/default/longfat-bpf-ltcp
+	! inside systemctl start "$unit" || die "started with a bad parameter"
+	inside journalctl -u "$unit" | grep -q "beta=0 refused: valid is" || die "no word of it"
+	end_systemd
+	rm /etc/default/longfat-bpf-ltcp /etc/sysctl.d/ltcp.conf
+	systemctl disable "$unit"
+}
+
+# --- what cannot be taken back ------------------------------------------------
+
+# not_loadable: the kernel refuses the module; BPF is loaded and used.
+not_loadable() {
+	said=$(insmod "$(modinfo -F filename tcp_ltcp)" 2>&1) && die "the module was loaded"
+	echo "insmod tcp_ltcp.ko: ${said##*: }" >&3
+	longfat-bpf load ltcp beta=300 || die "not loaded"
+	python3 - <<-'END' || die "no connection has it"
+		import socket
+		with socket.create_server(("127.0.0.1", 0)) as s, socket.socket() as c:
+		    c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ltcp")
+		    c.connect(s.getsockname())
+		    p = s.accept()[0]
+		    c.sendall(b"x" * 10000)
+		    assert p.recv(10000)
+		    name = c.getsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, 16)
+		    assert name.rstrip(b"\0") == b"ltcp", name
+	END
+	longfat-bpf list >&3
+	longfat-bpf unload ltcp
+	nothing
+}
+
+# Secure Boot puts Debian's kernel into lockdown; our module has no signature.
+secure_boot() {
+	mountpoint -q /sys/kernel/security || mount -t securityfs securityfs /sys/kernel/security
+	echo integrity >/sys/kernel/security/lockdown || die "no lockdown"
+	not_loadable
+}
+
+no_modules() {
+	sysctl -qw kernel.modules_disabled=1 || die "it takes modules"
+	not_loadable
+}
+
 quiet() {
 	dmesg --level=emerg,alert,crit,err,warn --notime | tail -n "+$((boot + 1))" |
 		grep -v -e "loading out-of-tree module taints kernel" \
 			-e "module verification failed: signature and/or required key missing" \
 			-e "^clocksource: " -e "^hrtimer: interrupt took " \
-			-e "^perf: interrupt took too long" >"$tmp/left"
+			-e "^perf: interrupt took too long" \
+			-e "^device-mapper: core: CONFIG_IMA_DISABLE_HTABLE is disabled" \
+			-e "^Lockdown: insmod: unsigned module loading is restricted" \
+			-e "^Kernel is locked down from securityfs" >"$tmp/left"
 	[ ! -s "$tmp/left" ] || die "$(cat "$tmp/left")"
+}
+
+# result(), and behind it what was measured.
+measured() {
+	result "$@"
+	sed 's/^/# /' "$tmp/figures"
+	: >"$tmp/figures"
 }
 
 # shellcheck disable=SC2086 # a list
@@ -273,21 +508,18 @@ echo "KTAP version 1"
 case " $* " in *" same "*) echo "1..$(($# + 2))" ;; *) echo "1..$(($# + 1))" ;; esac
 mountpoint -q /sys/fs/bpf || mount -t bpf bpf /sys/fs/bpf
 modprobe sch_netem
-# What a case measures is a diagnostic.
-exec 3>"$tmp/figures"
+exec 3>>"$tmp/figures"
 dmesg --level=emerg,alert,crit,err,warn --notime >"$tmp/boot"
 boot=$(wc -l <"$tmp/boot")
 for case; do
 	clean
 	if [ "$case" = same ]; then
 		for name in $ALGORITHMS; do
-			result "same $name" same "$name"
+			measured "same $name" same "$name"
 		done
 	else
-		result "$case" "$case"
+		measured "$case" "$case"
 	fi
-	sed 's/^/# /' "$tmp/figures"
-	: >"$tmp/figures"
 done
 result "nothing in the kernel's log" quiet
 exit $failed

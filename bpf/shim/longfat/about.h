@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* What the algorithms that are BPF and longfat-bpf tell each other through maps. */
+/*
+ * What the algorithms that are BPF and longfat-bpf tell each other through maps.  What is loaded
+ * outlives the longfat-bpf that loaded it: a change of a structure here is another LF_LAYOUT.
+ */
 #ifndef LONGFAT_ABOUT_H
 #define LONGFAT_ABOUT_H
 
 #include <linux/types.h>
+
+#ifndef LF_LAYOUT
+#define LF_LAYOUT	2
+#endif
 
 #define LF_NAME_MAX	24
 #define LF_CHOICES_MAX	4
@@ -32,8 +39,9 @@ struct lf_trace_field {
 
 /* The trace event of an algorithm, in .data.trace. */
 struct lf_trace_about {
-	__u32	on;	/* longfat-bpf trace listens */
-	__u32	lost;	/* events for which there was no room */
+	__u32	layout;		/* LF_LAYOUT */
+	__u32	lost;		/* events for which there was no room */
+	__u64	until_ns;	/* since boot: longfat-bpf trace listens, 0: it does not */
 	struct lf_trace_reason reasons[LF_REASONS_MAX];	/* no name: there are no more */
 	struct lf_trace_field fields[LF_FIELDS_MAX];
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Trace events of an algorithm that is BPF: those of include/longfat/trace.h, through a ring
- * buffer to longfat-bpf trace.  Switched off, an event costs a load and a branch.
+ * buffer to longfat-bpf trace.  Switched off, an event costs a load and a branch.  Whoever listens
+ * says until when, again and again: so an end without a word is noticed.
  */
 #ifndef LONGFAT_TRACE_H
 #define LONGFAT_TRACE_H
@@ -19,6 +20,7 @@ struct {
 } lf_events SEC(".maps");
 
 struct lf_trace_about lf_trace __attribute__((section(".data.trace"), used)) = {
+	.layout = LF_LAYOUT,
 	.reasons = { LF_TRACE_REASONS },
 	.fields = { LF_TRACE_FIELDS(LF_TRACE_ABOUT) },
 };
@@ -29,7 +31,8 @@ static inline void lf_trace_addresses(const struct sock *sk,
 {
 	u32 *saddr = (u32 *)event->saddr, *daddr = (u32 *)event->daddr;
 
-	if (sk->sk_family == AF_INET6) {
+	/* A kernel without IPv6 has no such members. */
+	if (sk->sk_family == AF_INET6 && bpf_core_field_exists(sk->sk_v6_daddr)) {
 		__builtin_memcpy(saddr, &sk->sk_v6_rcv_saddr, 16);
 		__builtin_memcpy(daddr, &sk->sk_v6_daddr, 16);
 		return;
@@ -47,7 +50,13 @@ static inline void lf_trace_addresses(const struct sock *sk,
 #define LF_TRACE_DEFINE(algo)						\
 static inline bool __maybe_unused trace_##algo##_enabled(void)		\
 {									\
-	return READ_ONCE(lf_trace.on);					\
+	u64 until = READ_ONCE(lf_trace.until_ns);			\
+									\
+	if (until && bpf_ktime_get_ns() > until) {			\
+		lf_trace.until_ns = 0;					\
+		until = 0;						\
+	}								\
+	return until;							\
 }									\
 									\
 static noinline __maybe_unused void					\

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: GPL-2.0
+"""What docs/bpf.md says of kernels, by docs/results/bpf.json."""
+
+from __future__ import annotations
+
+from longfat.measure.cost import TYPICAL
+from longfat.pages.data import markdown, measured, older
+from longfat.run.result import Json
+
+ALGORITHMS = ("ghstcp", "ltcp")
+PHASES = {
+    "slow start": "slow_start {} {}",
+    "avoidance": "avoidance {} {}",
+    "recovery": "recovery {} {}",
+    "a loss": "loss {} 1",
+}
+
+
+def kernels() -> dict[str, Json]:
+    """Release -> what was measured of it, from the oldest."""
+
+    def number(release: str) -> list[int]:
+        return [int(part) for part in release.partition("-")[0].split(".")[:2]]
+
+    known: dict[str, Json] = measured("bpf")["kernels"]
+    return dict(sorted(known.items(), key=lambda item: number(item[0])))
+
+
+def _each() -> list[tuple[str, str, Json]]:
+    return [(release, cc, one) for release, one in kernels().items() for cc in ALGORITHMS]
+
+
+def loads() -> str:
+    """What the verifier looks at, and what a load takes."""
+    rows = []
+    for release, cc, one in _each():
+        hooks = one["verified"][cc]
+        took = one["load"][cc]
+        real = one["of"] == "here"
+        rows.append(
+            [
+                release,
+                cc,
+                f"{hooks['cong_avoid']:,}",
+                f"{sum(hooks.values()) - hooks['cong_avoid']:,}",
+                "" if real else f"{took:,}",
+                f"{took:,}" if real else "",
+            ]
+        )
+    headings = ["kernel", "", "verified: cong_avoid", "other hooks"]
+    return markdown([*headings, "load, 10^6 instructions", "load, ms"], rows, prose=(1,))
+
+
+def replays() -> str:
+    """Recorded calls, and who did them again."""
+    rows = []
+    for release, cc, one in _each():
+        if found := one.get("replayed"):
+            who = found[cc]
+            first = who["program"]
+            hooks = [key for key in first if key != "calls"]
+            if any(other != first for other in who.values()):
+                raise ValueError(f"{release}: replays of {cc} have different numbers of calls")
+            rows.append([release, cc, *(f"{first[key]:,}" for key in ("calls", *hooks))])
+    names = ["calls", "init", "cong_avoid", "ssthresh", "undo_cwnd", "tx_start"]
+    return markdown(["kernel", "", *names], rows, prose=(1,))
+
+
+def cost() -> str:
+    """Instructions of an ACK, and of a loss, in the module and in BPF."""
+    kinds = {phase: kind.format(*TYPICAL) for phase, kind in PHASES.items()}
+    rows = []
+    for release, cc, one in _each():
+        if found := one.get("instructions"):
+            cells = [
+                f"{found[how][cc][kind]:.0f}"
+                for kind in kinds.values()
+                for how in ("module", "bpf")
+            ]
+            rows.append([release, cc, *cells])
+    headings = [f"{phase}: {how}" for phase in kinds for how in ("module", "BPF")]
+    return markdown(["kernel", "", *headings], rows, prose=(1,))
+
+
+def writable() -> str:
+    """Members of a sender that BPF may write, by kernel."""
+    known = kernels()
+    members = sorted({member for one in known.values() for member in one["writable"]})
+    rows = [
+        [f"`{member}`", *("yes" if one["writable"][member] else "no" for one in known.values())]
+        for member in members
+    ]
+    return markdown(["", *known], rows)
+
+
+PARTS = {
+    "docs/bpf.md": {
+        "loads": loads,
+        "replays": replays,
+        "cost": cost,
+        "writable": writable,
+        "older": older,
+    }
+}

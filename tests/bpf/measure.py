@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0
+"""What ltcp and ghstcp cost as BPF, beside the modules, on Debian's kernels.
+
+    scripts/longfat python tests/bpf/measure.py OUT [SUITE|here...]
+
+Each kernel runs in an emulator in which time is counted in instructions: what the verifier looks
+at, how long a load takes and what an ACK costs repeat exactly.  "here" is this machine's kernel,
+in real time and as root; of it there are no modules to be compared.  A kernel that is measured
+again replaces what OUT has of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from longfat.build import modules
+from longfat.core import root, scratch
+from longfat.core.errors import LabError
+from longfat.machines import vm
+from longfat.measure import cost
+from longfat.run.result import Json, write_whole
+
+HERE = Path(__file__).resolve().parent
+SUITES = ("bookworm", "trixie", "sid")
+ALGORITHMS = ("ghstcp", "ltcp")
+
+BUILD = """set -e
+cp -r /lab/source /src
+cd /src
+make -C /lib/modules/*/build M=/src modules
+make -C /lib/modules/*/build M=/src/tests/bench modules
+make -C /lib/modules/*/build M=/src/tests/bpf/kernel modules
+tests/bpf/build.sh /bpf
+cp *.ko tests/bench/ack_cost.ko tests/bpf/kernel/lf_replay.ko /bpf
+kernel=$(basename /lib/modules/*)
+mkdir /lib/modules/"$kernel"/updates
+cp *.ko /lib/modules/"$kernel"/updates
+depmod "$kernel"
+"""
+
+
+def source(to: Path) -> None:
+    """Copy what is built."""
+    parts = ["bpf/**/*", "tests/bpf/**/*", "tests/shim/*/*.h", "tests/stock/*"]
+    found = [path for part in parts for path in modules.ROOT.glob(part)]
+    modules.copy([*modules.files(tests="bench"), *(p for p in found if p.is_file())], to)
+
+
+def loads(text: str) -> tuple[Json, Json]:
+    """Of each algorithm: the instructions that the verifier looked at, of each hook; and what
+    its load took in ms, which are millions of instructions where these are counted."""
+    verified: Json = {}
+    took: Json = {}
+    name = ""
+    for line in text.splitlines():
+        if found := re.fullmatch(r"lf_(\w+): (\d+) instructions verified", line):
+            verified[name][found[1]] = int(found[2])
+        elif found := re.fullmatch(r"loaded in (\d+) ms", line):
+            took[name] = int(found[1])
+        else:
+            name = line
+            verified[name] = {}
+    if set(verified) != set(took) or set(took) != set(ALGORITHMS):
+        raise LabError(f"longfat-bpf -v load said {text!r}")
+    return verified, took
+
+
+def replayed(text: str) -> Json:
+    """Of each algorithm and of who did its recorded calls again: how many there were, of each
+    hook.  That all of them did what they did is what the case asserts."""
+    found: Json = {}
+    names = re.findall(r"^ok \d+ - same (\w+)$", text, re.M)
+    said = re.findall(r"^# (\w+): (\d+) calls equal: (.*), \d+ connections$", text, re.M)
+    if len(said) != 3 * len(ALGORITHMS) or tuple(names) != ALGORITHMS:
+        raise LabError(f"the case same said {text!r}")
+    for at, (who, calls, hooks) in enumerate(said):
+        words = hooks.split()
+        counts = {"calls": int(calls)} | dict(zip(words[::2], map(int, words[1::2]), strict=True))
+        found.setdefault(names[at // 3], {})[who] = counts
+    return found
+
+
+def read(run: Path) -> tuple[str, Json]:
+    """What measure.sh left there: the kernel, and what is known of it."""
+    verified, took = loads((run / "loads").read_text())
+    rows = dict(line.split() for line in (run / "writable").read_text().splitlines())
+    writable = {name.removeprefix("writable-"): said == "yes" for name, said in rows.items()}
+    if not writable["snd_cwnd"]:
+        raise LabError("BPF cannot even write snd_cwnd: what is wrong?")
+    found: Json = {"verified": verified, "load": took, "writable": writable}
+    if (run / "module").exists():
+        found["replayed"] = replayed((run / "same").read_text())
+        found["instructions"] = {
+            kind: {
+                cc: {phase: values[1] for phase, values in cells.items()}
+                for cc, cells in cost.per_ack(cost.parse((run / kind).read_text())).items()
+                if cc in ALGORITHMS
+            }
+            for kind in ("module", "bpf")
+        }
+    return (run / "kernel").read_text().strip(), found
+
+
+def counted(name: str) -> tuple[str, Json]:
+    """The kernel of Debian's suite `name`."""
+    with scratch.directory("stock") as run:
+        source(run / "source")
+        done = vm.run(
+            "sh /lab/source/tests/bpf/measure.sh /bpf /lab",
+            suite=name,
+            setup=BUILD,
+            binds=[(run, "/lab")],
+            timeout=3000,
+            **vm.COUNTED,
+        )
+        if done.returncode:
+            raise LabError(f"{name}: {done.stdout[-2000:]}")
+        return read(run)
+
+
+def here() -> tuple[str, Json]:
+    """This machine's kernel."""
+    with scratch.directory("stock") as run:
+        source(run / "source")
+        for command in (
+            [str(run / "source/tests/bpf/build.sh"), str(run / "bpf")],
+            root.as_root(["sh", str(HERE / "measure.sh"), str(run / "bpf"), str(run)]),
+        ):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise LabError(f"here: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+        kernel, found = read(run)
+        found |= {"processor": cost.processor(), "modules": Path("/proc/modules").exists()}
+        # What else whoever built it calls it is of no use to others.
+        return kernel.partition("-")[0], found
+
+
+def main(out: Path, names: list[str]) -> int:
+    data: Json = json.loads(out.read_text()) if out.exists() else {"kernels": {}}
+    stamp = modules.stamp()
+    stamp["modules"] = {cc: stamp["modules"][cc] for cc in ALGORITHMS}
+    if data.get("modules") not in (None, stamp["modules"]):
+        data["kernels"] = {}  # of other modules
+    data |= stamp
+    for name in names:
+        kernel, found = here() if name == "here" else counted(name)
+        data["kernels"] = {
+            known: what for known, what in data["kernels"].items() if what["of"] != name
+        }
+        data["kernels"][kernel] = {"of": name, **found}
+        print(f"{name}: {kernel}", flush=True)
+    write_whole(json.dumps(data, indent=1) + "\n", out)
+    return 0
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or list(SUITES)))
+    except (IndexError, LabError) as error:
+        sys.exit(f"measure: {error if isinstance(error, LabError) else __doc__}")
