@@ -73,8 +73,7 @@ static const struct {
 	const char *without;
 } needed[] = {
 	{ "bpf_struct_ops_tcp_congestion_ops", BTF_KIND_STRUCT,
-	  "this kernel takes no congestion control as BPF (struct_ops, Linux 5.6 with "
-	  "CONFIG_BPF_JIT)" },
+	  "this kernel takes no congestion control as BPF (struct_ops, Linux 5.6)" },
 	{ "bpf_kfunc_desc_tab", BTF_KIND_STRUCT,
 	  "BPF cannot call functions of this kernel (kfuncs, Linux 5.13)" },
 	{ "tcp_slow_start", BTF_KIND_FUNC, "this kernel has no function tcp_slow_start()" },

@@ -36,7 +36,8 @@ step "chaos, two processors" "$lab" stress $mix --smp --minutes "$minutes" \
 step "fuzzer" "$lab" python tests/fuzz.py --seconds "$(awk "BEGIN { print int($minutes * 6) + 1 }")"
 export LONGFAT_LONG=1
 step "bugs put in" "$lab" python tests/mutations.py lab stock
-step "BPF, stock kernels" "$lab" python tests/stock.py bpf bpf-sid
+step "BPF, stock kernels" "$lab" python tests/stock.py bpf bpf-trixie bpf-sid \
+	bpf-bullseye
 step "long tests" "$lab" python -m pytest -q -m long tests/lab
 echo "$summary"
 exit $status

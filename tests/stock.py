@@ -82,9 +82,9 @@ def acceptance(cases: str) -> str:
     return f"CASES='{cases}' sh /mnt/longfat/tests/stock/guest.sh {words}"
 
 
-def bpf(cases: str = "") -> str:
+def bpf(cases: str = "", megabytes: str = "") -> str:
     """The command that runs `cases` for longfat-bpf, all of them if empty."""
-    return f"CASES='{cases}' sh /mnt/longfat/tests/stock/bpf.sh"
+    return f"CASES='{cases}' MEGABYTES={megabytes} sh /mnt/longfat/tests/stock/bpf.sh"
 
 
 # What depends on the kernel, and not only on what longfat-bpf says of it.
@@ -100,6 +100,7 @@ BOOTS = {
     "bookworm": ("bookworm", SETUP, acceptance("")),
     "sid": ("sid", SETUP, acceptance(NEWEST)),
     "bpf": ("bookworm", BPF, bpf()),
+    "bpf-short": ("bookworm", BPF, bpf("loads same parameters refused killed", megabytes="1")),
     "bpf-trixie": ("trixie", BPF, bpf(ANY_KERNEL)),
     "bpf-sid": ("sid", BPF, bpf(ANY_KERNEL)),
     "bpf-bullseye": ("bullseye", "", f"BPF=/mnt/longfat/whole {bpf('too_old')}"),

@@ -155,8 +155,8 @@ def main(out: Path, names: list[str]) -> int:
             known: what for known, what in data["kernels"].items() if what["of"] != name
         }
         data["kernels"][kernel] = {"of": name, **found}
+        write_whole(json.dumps(data, indent=1) + "\n", out)
         print(f"{name}: {kernel}", flush=True)
-    write_whole(json.dumps(data, indent=1) + "\n", out)
     return 0
 
 

@@ -4,6 +4,7 @@ modules', and of what is wrong on its command line.  tests/stock/bpf.sh has the 
 
 from __future__ import annotations
 
+import hashlib
 import os
 import re
 import shutil
@@ -15,6 +16,8 @@ import pytest
 from longfat.build import modules
 
 ALGORITHMS = ("ghstcp", "ltcp")
+# LF_LAYOUT -> digest of the members that the structures of about.h have with it.
+LAYOUTS = {2: "7f9bc7bb8e5f"}
 
 
 @pytest.fixture(scope="module")
@@ -156,3 +159,30 @@ def test_what_keeps_the_others_out_is_what_the_page_says() -> None:
     for name, member in rows:
         text = modules.sources()[f"tcp_{name}"].read_text()
         assert re.search(rf"WRITE_ONCE\(sk->{member},", text), f"{name} does not write {member}"
+
+
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/bpf.md", "man/longfat-bpf.8", "debian/control"]
+)
+def test_pages_agree_on_the_oldest_kernel(page: str) -> None:
+    assert "Linux 6.1" in (modules.ROOT / page).read_text()
+
+
+def test_members_that_the_page_says_are_not_writable_are_asked_for() -> None:
+    """tests/bpf/measure.py asks each kernel for them."""
+    page = (modules.ROOT / "docs/bpf.md").read_text()
+    lines = (modules.ROOT / "tests/bpf/members").read_text().splitlines()
+    asked = {line.split()[2] for line in lines}
+    assert {member for _, member in re.findall(r"^\| (\w+) \| `(\w+)` \|$", page, re.M)} <= asked
+
+
+def test_another_layout_of_maps_is_another_number() -> None:
+    """A structure that changes while what is loaded outlives its longfat-bpf."""
+    text = (modules.ROOT / "bpf/shim/longfat/about.h").read_text()
+    number = re.search(r"^#define LF_LAYOUT\s+(\d+)$", text, re.M)
+    member = r"^\t(?:__[us]\d+|char|struct \w+)\s.*?;|^#define LF_\w+_MAX.*$"
+    members = re.findall(member, text, re.M)
+    assert number
+    # Both change together: raise LF_LAYOUT, and put what is said here into LAYOUTS.
+    digest = hashlib.sha256("\n".join(re.sub(r"\s+", " ", x) for x in members).encode())
+    assert LAYOUTS[int(number[1])] == digest.hexdigest()[:12]
