@@ -373,6 +373,9 @@ def evaluate(
         str, typer.Option(help="How much of each: smoke, standard or full.")
     ] = "smoke",
     dry: Annotated[bool, typer.Option("--dry", help="Only say what it costs.")] = False,
+    workflow: Annotated[
+        str, typer.Option(metavar="PROFILE", help="Of Snakemake, which makes the runs: slurm.")
+    ] = "",
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory (evaluated/PROFILE).")
     ] = None,
@@ -391,6 +394,7 @@ def evaluate(
     Example: scripts/longfat evaluate ltcp --only 5.1,tcpeval-6
     """
     from longfat.arena import carry, cost, pages, plan, score
+    from longfat.arena import workflow as jobs_of
 
     made: list[plan.Evaluation] = []
 
@@ -415,6 +419,7 @@ def evaluate(
         _print_table(*cost.table(made[0].runs))
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
         return
+    by = jobs_of.find(workflow) if workflow else None
     where, _ = _ready(Uml.name, module or [], read)
     of, to = made[0], out or Path("evaluated") / profile
     words = [
@@ -435,14 +440,18 @@ def evaluate(
         return scores
 
     try:
-        failed = carry.carry_out(left, to, where, workers=workers, console=notes, timeout=timeout)
+        if by:
+            jobs_of.submit(of, left, to, module or [], by, workers)
+        else:
+            carry.carry_out(left, to, where, workers=workers, console=notes, timeout=timeout)
     except (KeyboardInterrupt, process.Cancelled):
         show()
         say("what is done is kept; the same command goes on")
         raise
     show()
+    failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
-        lines = "\n".join(f"{one.job.path.with_suffix('.error')}: {one.line}" for one in failed)
+        lines = "\n".join(f"{path}: {path.read_text().splitlines()[0]}" for path in failed)
         raise LabError(f"{len(failed)} of {len(of.runs)} runs failed:\n{lines}")
 
 

@@ -57,8 +57,8 @@ config=$PWD/longfat/pages/profiles/$profile
 workflow() {
 	"$lab" snakemake --snakefile "$PWD/longfat/pages/Snakefile" --directory "$out" \
 		--profile "$config" \
-		--config "plan=$out/plan.json" "out=$out" "profile=$profile" "longfat=$lab" \
-		"timeout=${TIMEOUT:-21600}" "$@"
+		--config "plan=$out/plan.json" "out=$out" "longfat=$lab" \
+		"step=python -m longfat.pages run --profile $profile --timeout ${TIMEOUT:-21600}" "$@"
 }
 # Where something else carries the runs out, the profile says how many at once.
 cores="--cores $jobs"

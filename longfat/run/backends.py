@@ -226,6 +226,12 @@ def fill(
             shutil.copy(built / f"{module}.ko", run)
 
 
+def _last_words(console: str) -> str:
+    """What a kernel that died said: from its first complaint on, or what came last."""
+    first = result.SPLAT.search(console)
+    return console[console.rfind("\n", 0, first.start()) + 1 :][:6000] if first else console[-2000:]
+
+
 class Uml(Backend):
     """The virtual-time kernel, one core and one process for each run."""
 
@@ -342,7 +348,7 @@ class Uml(Backend):
             tick=tick,
         )
         if status:
-            tail = (run / "console").read_text(errors="replace")[-2000:]
+            tail = _last_words((run / "console").read_text(errors="replace"))
             why = f"the virtual-time kernel ended with status {status}"
             if "ran out of space" in tail:
                 why += (

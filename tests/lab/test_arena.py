@@ -18,7 +18,8 @@ from longfat.run.backends import Uml
 __all__ = ["machine"]
 
 # Of each family the cheapest: the RFC's, the suite's, nsperf's, and who gets what.
-FAMILIES = ["5.1.2", "7.7", "tcpeval-4.4.6", "tcpeval-6.1", "nsperf-coexistence", "pairs"]
+FAMILIES = ["7.7", "tcpeval-4.4.6", "tcpeval-6.1", "nsperf-coexistence", "pairs"]
+TWICE = ["7.7", "tcpeval-4.4.6"]
 
 # Reno that in its first loss does what its name says.
 BROKEN = """// SPDX-License-Identifier: GPL-2.0
@@ -80,25 +81,23 @@ def carry_out(of: plan.Evaluation, out: Path, where: Uml, timeout: float = 0) ->
 def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
     """Every number is there, and the same bytes come again."""
     of = plan.evaluation(["reno"], ["cubic"], "smoke", only=FAMILIES)
-    texts = []
-    for out in (tmp_path / "one", tmp_path / "two"):
-        scores = carry_out(of, out, backend)
-        pages.write(scores, out, "longfat run scenarios/FILE")
-        texts.append({path.relative_to(out): path.read_bytes() for path in out.rglob("*.*")})
-    assert texts[0] == texts[1]
+    scores = carry_out(of, tmp_path / "one", backend)
     for (name, place, cc), cell in scores.cells.items():
         assert not cell.failed and not cell.missing, (name, place, cc)
         assert cell.value is not None or not cell.points, (name, cell.number.name, cc)
+    assert carry.left(of, tmp_path / "one", backend) == []
     by_id = {one.id: one for one in of.criteria}
     reno, cubic = of.all
-    # What these are known for: neither leaves much of a buffer empty, late packets are lost ones
-    # to neither beyond reason, and camps of one kind gain nothing.
-    assert 50 < (scores.cell(by_id["5.1.2"], 0, cubic).value or 0) <= 101
+    # Camps of one kind gain nothing, and a deep buffer is CUBIC's.
     assert scores.cell(by_id["tcpeval-6.1"], 0, cubic).value == 1
     assert scores.cell(by_id["tcpeval-6.1"], 1, cubic).value == 1
     share = scores.cell(by_id["nsperf-coexistence"], 1, reno).by_path()
     assert share["4bdp"] is not None and share["4bdp"] < 50
-    assert carry.left(of, tmp_path / "one", backend) == []
+    again = plan.evaluation(["reno"], ["cubic"], "smoke", only=TWICE)
+    carry_out(again, tmp_path / "two", backend)
+    for run in again.runs:
+        was, now = (carry.file_of(run, tmp_path / x).read_bytes() for x in ("one", "two"))
+        assert was == now, run.name
 
 
 def test_algorithms_that_do_not_survive(machine: Uml, tmp_path: Path) -> None:
@@ -110,16 +109,23 @@ def test_algorithms_that_do_not_survive(machine: Uml, tmp_path: Path) -> None:
         paths.append(path)
     machine.take(paths, lambda _: None)
     of = plan.evaluation([*WHAT], ["cubic"], "smoke", only=["7.7"])
-    scores = carry_out(of, tmp_path / "out", machine, timeout=20)
+    # One that hangs does so for as long as it is let, and the others need their time.
+    every = of.runs
+    of.runs = [run for run in every if run.cc.text != "hangs"]
+    carry_out(of, tmp_path / "out", machine)
+    of.runs = [run for run in every if run.cc.text == "hangs"]
+    carry_out(of, tmp_path / "out", machine, timeout=20)
+    of.runs = every
+    scores = score.score(of, tmp_path / "out")
     (criterion,) = of.criteria
     said = {}
     for cc in of.contenders:
         cell = scores.cell(criterion, 0, cc)
         assert cell.mark == Mark.FAILED, cc.text
         said[cc.text] = cell.failed[0].failed
-    assert "Call Trace" in said["crashes"] or "panic" in said["crashes"].lower()
+    assert "Kernel panic" in said["crashes"]
     assert "20 s" in said["hangs"]
-    assert "divide" in said["divides"] or "panic" in said["divides"].lower()
+    assert "Kernel panic" in said["divides"]
     assert scores.cell(criterion, 0, of.against[0]).mark == Mark.STANDARD
     made = pages.write(scores, tmp_path / "out", "longfat run scenarios/FILE")
     assert "Failed:" in made[0].read_text()

@@ -9,6 +9,8 @@ import json
 import math
 import random
 import re
+import shlex
+import subprocess
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -20,10 +22,22 @@ import pytest
 from rich.console import Console
 from test_runner import SAMPLES, Fake, backend
 
-from longfat.arena import carry, cost, criteria, metrics, observe, pages, plan, score, toml
+from longfat.arena import (
+    carry,
+    cost,
+    criteria,
+    metrics,
+    observe,
+    pages,
+    plan,
+    score,
+    toml,
+    workflow,
+)
 from longfat.arena.metrics import Seen
 from longfat.arena.score import Mark
 from longfat.build import modules
+from longfat.core import process
 from longfat.core.errors import LabError, Unwritable
 from longfat.run import result, scenario, traffic
 from longfat.run.result import Json
@@ -625,3 +639,49 @@ def test_json_of_a_record_has_no_infinity(own: Path, backend: Fake, tmp_path: Pa
     carry_out(of, out, backend)
     for path in (out / "runs").glob("*.json"):
         json.loads(path.read_text(), parse_constant=lambda word: pytest.fail(word))
+
+
+# --- the workflow
+
+
+def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch: Any) -> None:
+    """What is to be made is planned, what a job is called with makes it, and the next look finds
+    it."""
+    of, out = small(), tmp_path / "out"
+    plan.write_scenarios(of, out)
+    left = carry.left(of, out, backend)
+    carry.file_of(left[0], out).parent.mkdir(parents=True)
+    carry.file_of(left[0], out).write_text("older")
+    called: list[list[str]] = []
+
+    def call(words: list[str]) -> subprocess.CompletedProcess[str]:
+        called.append(words)
+        return subprocess.CompletedProcess(words, 0, "")
+
+    monkeypatch.setattr(process, "call", call)
+    profile = workflow.find("full")
+    workflow.submit(of, left, out, [], profile, 3)
+    assert not carry.file_of(left[0], out).exists()
+    (words,) = called
+    assert words[words.index("--profile") + 1] == str(profile)
+    assert words[words.index("--cores") + 1] == "3"
+    planned = json.loads((out / "plan.json").read_text())
+    assert planned["where"] == str(out / "runs")
+    assert [one["name"] for one in planned["runs"]] == [run.name for run in left]
+    (step,) = (word.removeprefix("step=") for word in words if word.startswith("step="))
+    monkeypatch.setattr(workflow, "Uml", lambda: backend)
+    python, module, name, *rest = shlex.split(step)
+    assert (python, module, name) == ("python", "-m", "longfat.arena")
+    for run in left:
+        given = workflow.arguments([*rest, run.name])
+        workflow.run(given.name, given.out)
+    assert carry.left(of, out, backend) == []
+    with pytest.raises(LabError, match="has no run nosuch"):
+        workflow.run("nosuch", out)
+    workflow.submit(of, left, out, [], workflow.find("slurm"), 3)
+    assert "--cores" not in called[1]
+
+
+def test_an_unknown_workflow_is_said() -> None:
+    with pytest.raises(LabError, match="--workflow nosuch: no such profile; valid: full, "):
+        workflow.find("nosuch")
