@@ -308,6 +308,18 @@ def seconds_to(
     return math.inf
 
 
+@_metric
+def rate_ratio(seen: Seen) -> float | None:
+    """What the first entry's flows carry after the warm-up, in whatever order it arrives, over what
+    the second's do."""
+    found = seen.series("rates")
+    first = round(float(seen.scenario["warmup"]) / float(found["dt"]))
+    one, other = (found["groups"][name][first:] for name in ("0", "1"))
+    if not sum(one) + sum(other):
+        return None
+    return sum(one) / sum(other) if sum(other) else math.inf
+
+
 def _between(seen: Seen, name: str, column: str, after: str, until: str) -> list[float]:
     found = seen.series(name)
     ends = [round(units.seconds(one) / float(found["dt"])) for one in (after, until)]

@@ -370,6 +370,15 @@ def test_incast() -> None:
     assert value("flows_done", one) == math.inf
 
 
+def test_a_receiver_that_misbehaves() -> None:
+    """After the warm-up alone; what was never sent again counts, as it has arrived."""
+    one = rated([9.0] * 200 + [3.0] * 100)
+    one["observed"]["rates"]["groups"]["1"] = [1.0] * 300
+    assert value("rate_ratio", one) == 3
+    one["observed"]["rates"]["groups"]["1"] = [0.0] * 300
+    assert value("rate_ratio", one) == math.inf
+
+
 def test_parking_lot() -> None:
     one = record(flows=[flow(0, 10), flow(1, 40), flow(2, 20)])
     one["scenario"]["links"] = [{}]
