@@ -3,11 +3,13 @@
 """Two hosts for a command, and a path between them that needs nothing of the kernel's.
 
     tests/two_hosts.py [--rate 50mbit] [--rtt 40ms] [--queue 20ms] [--loss 0.1%] COMMAND ...
+    tests/two_hosts.py --while FILE [--then-rtt 90ms] [--then-loss 100%] COMMAND ...
 
 The command runs in a network namespace of its own, at 10.9.0.1.  The far one is 10.9.0.2 and has an
 iperf3 server.  Each is at one end of a tun device; this program carries the packets from one to the
 other, with a rate, a round-trip time, a queue that drops at its end and random loss, in both
-directions but the loss.  All of it is gone when the command has ended.  Needs root, or user
+directions but the loss.  While FILE is there, it has another round-trip time, and what is lost is
+lost in both directions.  All of it is gone when the command has ended.  Needs root, or user
 namespaces.
 """
 
@@ -68,6 +70,16 @@ class Way:
                 pass
 
 
+def change(ways: list[Way], file: Path, delay: float, loss: float) -> None:
+    """The path is otherwise while this file is there, for ever."""
+    before = [(way.delay, way.loss) for way in ways]
+    while True:
+        there = file.exists()
+        for way, (old_delay, old_loss) in zip(ways, before, strict=True):
+            way.delay, way.loss = (delay, loss) if there else (old_delay, old_loss)
+        time.sleep(0.05)
+
+
 def carry(ways: list[Way]) -> None:
     """The path, for ever."""
     chance = random.Random(1)
@@ -122,6 +134,10 @@ def inside(options: argparse.Namespace) -> int:
         Way(ends[1], ends[0], rate, delay, queue, 0.0),
     ]
     threading.Thread(target=carry, args=(there_and_back,), daemon=True).start()
+    if options.file:
+        then = units.seconds(options.then_rtt) / 2, units.probability(options.then_loss)
+        words = (there_and_back, Path(options.file), *then)
+        threading.Thread(target=change, args=words, daemon=True).start()
     server = [*there, "iperf3", "--server"]
     subprocess.Popen(server, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     listening = [*there, "ss", "-Hltn", "sport = :5201"]
@@ -133,6 +149,9 @@ def inside(options: argparse.Namespace) -> int:
 def main() -> int:
     parser = argparse.ArgumentParser(description="Two hosts for a command.")
     for name, default in (("rate", "50mbit"), ("rtt", "40ms"), ("queue", "20ms"), ("loss", "0%")):
+        parser.add_argument(f"--{name}", default=default)
+    parser.add_argument("--while", dest="file", default="")
+    for name, default in (("then-rtt", "40ms"), ("then-loss", "0%")):
         parser.add_argument(f"--{name}", default=default)
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()

@@ -142,7 +142,13 @@ def test_no_server(tmp_path: Path) -> None:
 def test_a_server_that_is_busy(tmp_path: Path) -> None:
     with server() as port:
         other = subprocess.Popen(
-            [*("iperf3", "--client", "127.0.0.1", "--port", str(port)), "--bitrate", "1M"],
+            [
+                *("iperf3", "--client", "127.0.0.1", "--port", str(port)),
+                "--bitrate",
+                "1M",
+                "--time",
+                "300",
+            ],
             stdout=subprocess.DEVNULL,
         )
         try:
@@ -213,3 +219,97 @@ def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     with server() as port, pytest.raises(client.Failed, match="too busy to measure"):
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
         client.run(path, client.Contender("reno"), most=1e12)
+
+
+@contextmanager
+def measuring(path: list[str], *words: object) -> Iterator[subprocess.Popen[str]]:
+    """`longfat measure` between two hosts, with less patience."""
+    code = (
+        "from longfat.measure.path import client, rounds; client.STALL = 3;"
+        "rounds.PATIENCE = (0.5, 0.5, 0.5, 0.5); from longfat.cli import main; main()"
+    )
+    command = [*HOSTS, *path, sys.executable, "-c", code, "measure", *map(str, words)]
+    program = subprocess.Popen(
+        command, env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"},
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        yield program
+    finally:
+        program.kill()
+        program.communicate()
+
+
+def until(program: subprocess.Popen[str], words: str) -> None:
+    assert program.stderr
+    for line in program.stderr:
+        if words in line:
+            return
+    raise AssertionError(f"it never said {words!r}")
+
+
+def test_a_path_that_changes_in_the_middle(tmp_path: Path) -> None:
+    hosts()
+    then = tmp_path / "then"
+    path = ["--while", str(then), "--then-rtt", "120ms"]
+    words = ["10.9.0.2", "-C", "reno", "--rounds", 3, "--seconds", 1, "-o", tmp_path / "out"]
+    with measuring(path, *words) as program:
+        until(program, "round 1 of 3")
+        then.touch()
+        said, wrong = program.communicate(timeout=120)
+    assert program.returncode == 0, wrong
+    assert "Note: The path changed: without a queue a round trip took 4" in said
+
+
+def test_everything_is_lost_for_a_while(tmp_path: Path) -> None:
+    """It says so, waits, and goes on; or ends with what it has, if that lasts."""
+    hosts()
+    then = tmp_path / "then"
+    path = ["--while", str(then), "--then-loss", "100%"]
+    words = ["10.9.0.2", "-C", "reno", "--rounds", 3, "--seconds", 1, "-o", tmp_path / "out"]
+    with measuring(path, *words) as program:
+        until(program, "round 1 of 3")
+        then.touch()
+        until(program, "again in 0 s")
+        then.unlink()
+        until(program, "round 2 of 3")
+        then.touch()
+        said, wrong = program.communicate(timeout=200)
+    assert program.returncode == 1
+    assert "of 3 runs are done and kept in" in wrong and "Only reno was measured" in said
+    assert len(list((tmp_path / "out").glob("*.json"))) >= 2
+
+
+def test_a_firewall(tmp_path: Path) -> None:
+    """Nobody answers at all."""
+    hosts()
+    done = call(
+        [*HOSTS, *LONGFAT, "measure", "10.9.0.9", "-C", "reno", "-o", str(tmp_path / "out")]
+    )
+    assert done.returncode == 1 and done.stdout == ""
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("longfat: 10.9.0.9, port 5201: no answer: the host is down, or a fire")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
+    """One that is there and that root alone may choose."""
+    names = {
+        which: set(Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split())
+        for which in ("available", "allowed")
+    }
+    restricted = sorted(names["available"] - names["allowed"])
+    if not restricted:
+        pytest.skip("this kernel has none that is restricted")
+    code = (
+        # All that is read of the lab is read before, as others may not see where it is.
+        "import os, sys\n"
+        "from longfat.core.errors import LabError\n"
+        "from longfat.measure.path import host\n"
+        "os.setuid(65534)\n"
+        "try: host.algorithms([sys.argv[1]])\n"
+        "except LabError as error: print(error)"
+    )
+    done = call([sys.executable, "-c", code, restricted[0]])
+    assert f"-C {restricted[0]}: only root may choose it here" in done.stdout, done.stderr
+    assert "tcp_allowed_congestion_control=" in done.stdout

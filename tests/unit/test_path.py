@@ -319,6 +319,12 @@ def test_no_real_difference() -> None:
     assert "Take bbr, which keeps the shortest queue: its round-trip time is 41.0 ms" in words
 
 
+def test_a_difference_that_does_not_matter() -> None:
+    """Half a per cent in each round is real, and no reason."""
+    words = said(measured(8, bbr=(40.2, 60), cubic=(40, 41)))
+    assert words.startswith("Less than 2% of goodput is between bbr and cubic. Take cubic, which")
+
+
 def test_some_are_equal_and_better() -> None:
     words = said(measured(9, bbr=(40, 50), cubic=(40, 50), reno=(10, 50)))
     assert "no real difference in goodput between" in words
@@ -414,6 +420,12 @@ def test_a_small_send_buffer_is_said_before_it_limits() -> None:
     """Two BDP of 900 Mbit/s and 40 ms."""
     (one,) = limits.find([run("bbr", 1, 899)], HERE)
     assert 'tcp_wmem="4096 16384 9000000"' in one.command and not one.hard
+
+
+def test_a_kernel_that_remembers() -> None:
+    (one,) = texts([run("bbr", 1, 40)], replace(HERE, remembers=True))
+    assert "each run begins by what another algorithm left" in one
+    assert one.endswith("sudo sysctl net.ipv4.tcp_no_metrics_save=1")
 
 
 def test_a_path_that_changes() -> None:
@@ -700,8 +712,13 @@ def test_the_lab_beside_it() -> None:
     # Goodput, sent again and RTT, each measured and by the lab.
     assert cells["ltcp"][2] == "42.00" and cells["ltcp"][4] == "1.01"
     assert cells["other"][2::2] == ["-", "-", "-"]
-    assert verdict == "The best goodput is ltcp's, measured and in the lab."
+    assert verdict == "Take ltcp: that is what was measured, and what the lab says."
     _, verdict = lab.table(found, [of_the_lab("ltcp", 20), of_the_lab("cubic", 21)])
-    assert verdict.startswith("The best goodput was ltcp's; in the lab it is cubic's.")
+    assert verdict.startswith("Measured: take ltcp; the lab: take cubic. Where they differ")
     _, verdict = lab.table(found, [of_the_lab("cubic", 21)])
-    assert "The lab has it not" in verdict
+    assert "take ltcp, which the lab does not have; of its own, take cubic" in verdict
+    # What is as good goes by its queue, here as there.
+    found = measured(8, ltcp=(40, 50), cubic=(40.2, 42))
+    runs = [of_the_lab("ltcp", 40.1), of_the_lab("cubic", 40)]
+    runs[0]["flows"][0]["rtt_ms"]["p50"] = 60.0
+    assert lab.table(found, runs)[1].startswith("Take cubic: ")

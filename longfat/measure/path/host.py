@@ -73,6 +73,7 @@ class Host:
     qdiscs: tuple[str, ...]  # kinds, of all queues
     tcp_wmem: tuple[int, ...]  # least, first, most
     default: str  # what a socket has that asks for nothing
+    remembers: bool = False  # ssthresh of a connection, for the next one to the same host
 
 
 def _device(address: str) -> str:
@@ -110,6 +111,9 @@ def look(address: str) -> Host:
         qdiscs=_qdiscs(device),
         tcp_wmem=tuple(map(int, sysctl("tcp_wmem").split())),
         default=sysctl("tcp_congestion_control"),
+        # Newer kernels remember metrics without ssthresh, by default.
+        remembers=sysctl("tcp_no_metrics_save") == "0"
+        and sysctl("tcp_no_ssthresh_metrics_save") in ("", "0"),
     )
 
 

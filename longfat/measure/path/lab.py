@@ -160,17 +160,28 @@ def table(found: list[Json], runs: list[Json]) -> tuple[Table, str]:
                 one = of.medians.get(what, {}).get(label)
                 cells.append(f"{one.value:.{what.digits}f}" if one else "-")
         out.add_row(*cells)
-    return out, _verdict(there, here)
+    default = found[0]["path"].get("default", "")
+    return out, _verdict(answer.chosen(there, default)[0], _of_lab(here), here)
 
 
-def _verdict(there: answer.Answer, here: answer.Answer) -> str:
-    word, best = there.first.word, there.ranking[0]
-    first = here.ranking[0] if here.ranking else ""
-    if first == best:
-        return f"The best {word} is {best}'s, measured and in the lab."
-    if best not in here.medians.get(here.first, {}):
-        return f"The best {word} was {best}'s. The lab has it not; its own best is {first}'s."
+def _of_lab(here: answer.Answer) -> str:
+    """Whom the lab would recommend, by the same rule: of those with the best goodput, or as good
+    as that, the one with the shortest round trip."""
+    if not here.ranking:
+        return ""
+    of, sign = here.medians[here.first], -1 if here.first.high else 1
+    best = of[here.ranking[0]].value
+    good = [x for x in here.ranking if sign * (of[x].value / best - 1) < answer.MATTERS]
+    rtts = here.medians.get(answer.RTT, {})
+    return min(good, key=lambda label: rtts[label].value if label in rtts else 0.0)
+
+
+def _verdict(measured_: str, lab: str, here: answer.Answer) -> str:
+    if measured_ == lab:
+        return f"Take {lab}: that is what was measured, and what the lab says."
+    if measured_ not in here.rounds:
+        return f"Measured: take {measured_}, which the lab does not have; of its own, take {lab}."
     return (
-        f"The best {word} was {best}'s; in the lab it is {first}'s. Where they differ, the "
-        "scenario is not the path: see what in it is a guess."
+        f"Measured: take {measured_}; the lab: take {lab}. Where they differ, the scenario is not "
+        "the path: see what in it is a guess."
     )

@@ -144,9 +144,17 @@ def _interface(results: list[Json], host: Host) -> list[Limit]:
     return found
 
 
-def _rounds(results: list[Json]) -> list[Limit]:
+def _rounds(results: list[Json], host: Host) -> list[Limit]:
     """What is not as it should be with the rounds."""
     found = []
+    if host.remembers and not results[0]["path"]["reverse"]:
+        found.append(
+            Limit(
+                "This kernel remembers where a connection's slow start ended, for the next one to "
+                "the same host: each run begins by what another algorithm left.",
+                "sudo sysctl net.ipv4.tcp_no_metrics_save=1",
+            )
+        )
     late: dict[str, int] = {}
     for one in results:
         over, begin = one["path"]["start_over_s"], one["scenario"]["warmup"]
@@ -186,5 +194,5 @@ def find(results: list[Json], host: Host) -> list[Limit]:
         return []
     # The far end's buffers and queue are not ours to see.
     ours = [] if results[0]["path"]["reverse"] else _buffers(results, host)
-    found = [*ours, *_machines(results), *_interface(results, host), *_rounds(results)]
+    found = [*ours, *_machines(results), *_interface(results, host), *_rounds(results, host)]
     return sorted(found, key=lambda one: not one.hard)

@@ -170,6 +170,7 @@ def make(path: Path, run: Run, host: Host, *, number: int, place: int, seed: int
             **{"host": path.host, "address": path.address, "port": path.port},
             **{"reverse": path.reverse, "round": number, "place": place, "order_seed": seed},
             **{"device": host.device, "qdiscs": list(host.qdiscs), "device_mbps": host.mbps},
+            "default": host.default,
             **whole,
             "start_over_s": None if over is None else round(over, 3),
             "mss": int(last[0].get("mss", 0)),
