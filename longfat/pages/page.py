@@ -77,9 +77,10 @@ class Section:
 
     @property
     def holds(self) -> str:
-        """How many of its criteria hold, as a row has it."""
-        good = sum(bool(one.holds) and one.sure for one in self.judged)
-        return f"{good} of {len(self.figure.criterion)}" if self.judged else ""
+        """How many of today's criteria hold, as a row has it."""
+        today = [one for one in self.judged if not one.criterion.under]
+        good = sum(bool(one.holds) and one.sure for one in today)
+        return f"{good} of {len(today)}" if self.judged else ""
 
     @property
     def kind(self) -> str:
@@ -105,7 +106,7 @@ def svg(figure: Picture) -> str:
 def _numbers(shown: Shown, reference: str) -> Table | None:
     if not shown.values or shown.tables:
         return None
-    values = shown.values
+    values = shown.values | shown.under
     printed = any(value.beside for value in values.values())
     several = any(value.seeds > 1 for value in values.values())
     ours = "ours, ± 95 %" if several else "ours"
@@ -238,9 +239,13 @@ def section(figure: Figure, how: work.Profile) -> Section:
         out.measured = data.versions(figure.measured) if figure.measured else set()
         there = under_state.complete and under_state.expected > 0
         out.judged = [
-            judge(criterion, shown.values, part=how.figures is not None)
-            if there or not criterion.under
-            else Judged(criterion, None, under_state.text())
+            Judged(criterion, None, under_state.text())
+            if criterion.under and not there
+            else judge(
+                criterion,
+                shown.under if criterion.under else shown.values,
+                part=how.figures is not None,
+            )
             for criterion in figure.criterion
         ]
         out.peers = _peer_table(figure, shown, every, peer_runs)

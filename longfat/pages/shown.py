@@ -130,6 +130,8 @@ class Shown:
     """A figure: what it says in numbers, and how it looks."""
 
     values: dict[str, Value] = field(default_factory=dict)
+    # Those of the runs under the paper's conditions: only criteria of these look at them.
+    under: dict[str, Value] = field(default_factory=dict)
     pictures: list[tuple[str, Figure]] = field(default_factory=list)  # (what it shows, it)
     tables: list[Table] = field(default_factory=list)  # of all values, instead of a list of them
     peer_headings: list[str] = field(default_factory=list)

@@ -371,8 +371,7 @@ def test_runs_under_the_paper_s_conditions(
     assert set(work.wanted([wet], alone)) == set(work.files([wet], alone)) == set(runs)
 
     def drawn(of: Runs) -> Shown:
-        values = {"a": Value(0.5)} | ({"b": Value(2.0)} if of("demo") else {})
-        return Shown(values=values)
+        return Shown({"a": Value(0.5)}, {"b": Value(2.0)} if of("demo") else {})
 
     lines = {file: [line_of(*run) for run in of] for file, of in runs.items()}
     many = len(lines["demo"])
@@ -392,6 +391,105 @@ def test_runs_under_the_paper_s_conditions(
     assert less.verdict is Verdict.NOT and not less.older
     said = f"Not measured yet where it rains: {many - 1} of {many} runs; 1 missing."
     assert less.reasons[-1] == said
+
+
+def made_up(one: scenario.Scenario, seed: int) -> dict[str, Any]:
+    """A summary as a run of this scenario may have it."""
+    flows = [
+        {
+            "cc": flow.cc,
+            "group": i,
+            "base_rtt_ms": 1e3 * flow.rtt,
+            "rtt_ms": {"mean": 1e3 * flow.rtt + 4},
+            "goodput_bps": 1e7 * (1 + i + n + seed),
+            "received_bytes": 10**9,
+        }
+        for i, flow in enumerate(one.flow)
+        for n in range(flow.count)
+    ]
+    each = [flow["goodput_bps"] for flow in flows]
+    seconds = round(one.duration / 5)
+    return {
+        "scenario": json.loads(one.model_dump_json()),
+        "seed": seed,
+        "flows": flows,
+        "summary": {
+            "goodput_bps": sum(each),
+            "capacity_bps": 1e9,
+            "utilisation": 0.9,
+            "loss": 1e-4,
+            "jain": result.jain(each),
+        },
+        "observed": {
+            "windows": [1000.0 + i for i, _ in enumerate(flows)],
+            "cwnd": {"t": [0.0, 100.0, 200.0, 300.0], "cwnd": [10, 5, 10, 5]},
+            "losses": [3 + i for i, _ in enumerate(flows)],
+            "mbps": [[mbps / 1e6] * seconds for mbps in each],
+            "shares": [mbps / 1e9 for mbps in each],
+            "shares_at": {
+                seconds: [mbps / 1e9 for mbps in each]
+                for seconds in ("50-100", "100-150", "150-200")
+            },
+            "jain": result.jain(each),
+            "background": {"share": 0.1, "loss": 1e-4},
+            "step": 0.1,
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    "figure", [figure for figure in FIGURES if figure.under], ids=lambda figure: str(figure.id)
+)
+def test_the_paper_s_conditions_are_looked_at(figure: Figure) -> None:
+    """Each file of them has numbers, and each criterion of them finds its own; today's criteria do
+    not see these."""
+    how = work.profile(work.COMMITTED)
+    wet = {
+        name: [made_up(*run) for run in runs]
+        for name, runs in work.expected(figure, work.profile("full"), under=True).items()
+    }
+    assert list(wet) == figure.conditions
+    draw = getattr(import_module(f"longfat.pages.figures.{figure.paper}"), figure.draw)
+
+    def drawn(there: dict[str, list[dict[str, Any]]]) -> Shown:
+        def runs(name: str) -> list[dict[str, Any]]:
+            return there.get(name, []) if name in wet else work.read(how.results, name)
+
+        shown: Shown = draw(runs)
+        for _, picture in shown.pictures:
+            pyplot.close(picture)
+        return shown
+
+    dry, whole = drawn({}), drawn(wet)
+    assert not dry.under and whole.under and dry.values == whole.values
+    for name in wet:
+        assert len(drawn({name: wet[name]} | with_its_pair(name, wet)).under) > 0, name
+    for criterion in figure.criterion:
+        if criterion.under:
+            assert judge(criterion, whole.under).holds is not None
+
+
+def with_its_pair(name: str, of: dict[str, list[dict[str, Any]]]) -> dict[str, Any]:
+    """Table 2's three flows are shown beside its five."""
+    return {other: of[other] for other in of if {name, other} <= set(TABLE_2)}
+
+
+TABLE_2 = ("cwhstcp-table2-sync", "cwhstcp-stcp-sync")
+
+
+def test_arithmetic_of_the_hosts_of_2004() -> None:
+    """Without a queue of acknowledgments, and with a round trip of no length, the link is full; a
+    TCP flow of 120 ms grows from 1000 packets by half a packet in each round trip, and by less
+    when its window has more acknowledgments than the queue."""
+    assert ltcp.hosts_of_2004(1e-3, ltcp=True) == pytest.approx(785 * 1448 / 1500, rel=0.01)
+    trips = 900 / 0.12
+    slow = 2000  # from there on 1000 / W in each round trip
+    first = 2 * (slow - 1000)
+    last = (slow**2 + 2 * 1000 * (trips - first)) ** 0.5
+    mean = (1500 * first + (last**3 - slow**3) / (3 * 1000)) / trips
+    assert ltcp.hosts_of_2004(0.12, ltcp=False) == pytest.approx(
+        mean * 1448 * 8 / 0.12 / 1e6, rel=0.01
+    )
 
 
 def test_verdict_of_what_is_not_decided() -> None:

@@ -32,6 +32,7 @@ from longfat.pages.shown import (
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
+AT_ONCE = "all lose at once: "  # so numbers are called that are of runs in which they do
 
 
 def table1(runs: Runs) -> Shown:
@@ -95,10 +96,9 @@ def _jain(runs: list[Json], paper: float | None = None) -> Value:
     return over(runs, lambda run: run["observed"]["jain"], paper=paper, digits=3)
 
 
-def table2(runs: Runs) -> Shown:
-    """Five flows of HighSpeed TCP."""
-    found = runs("cwhstcp-table2")
-    shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
+def _five_flows(found: list[Json]) -> dict[str, Value]:
+    """What each of the flows of Table 2 has."""
+    shown = Shown()
     # Of both halves of the time that is measured here.
     printed = zip(*(PAPER["table2"][seconds] for seconds in ("100-150", "150-200")), strict=True)
     for i, (flow, halves) in enumerate(zip(fast_flows(found[0]), printed, strict=True)):
@@ -120,13 +120,26 @@ def table2(runs: Runs) -> Shown:
                 unit="%",
                 digits=1,
             )
-    stcp = runs("cwhstcp-stcp")
-    for i, (flow, paper) in enumerate(
-        zip(fast_flows(stcp[0]), PAPER["stcp"]["shares"], strict=True)
-    ):
-        shown.values[f"three STCP flows: share, {flow['base_rtt_ms']:g} ms"] = _shares(
-            stcp, i, paper
-        )
+    return shown.values
+
+
+def _three_flows(stcp: list[Json]) -> dict[str, Value]:
+    """What each of those of Scalable TCP has."""
+    flows = zip(fast_flows(stcp[0]), PAPER["stcp"]["shares"], strict=True)
+    return {
+        f"three STCP flows: share, {flow['base_rtt_ms']:g} ms": _shares(stcp, i, paper)
+        for i, (flow, paper) in enumerate(flows)
+    }
+
+
+def table2(runs: Runs) -> Shown:
+    """Five flows of HighSpeed TCP."""
+    found, stcp = runs("cwhstcp-table2"), runs("cwhstcp-stcp")
+    shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
+    shown.values |= _five_flows(found) | _three_flows(stcp)
+    if at_once := runs("cwhstcp-table2-sync"):
+        values = _five_flows(at_once) | _three_flows(runs("cwhstcp-stcp-sync"))
+        shown.under |= {AT_ONCE + name: value for name, value in values.items()}
     for name, of in (("HSTCP", found), ("STCP", stcp)):
         shown.values[f"{name}: the longest's share over the shortest's"] = over(
             of, _longest_over_shortest
@@ -179,7 +192,11 @@ def fig2(runs: Runs) -> Shown:
 
 def table3(runs: Runs) -> Shown:
     """By c, 622 Mbit/s."""
-    return _by_c(runs("cwhstcp-table3"))
+    shown = _by_c(runs("cwhstcp-table3"))
+    if at_once := runs("cwhstcp-table3-sync"):
+        values = _by_c(at_once).values
+        shown.under |= {AT_ONCE + name: value for name, value in values.items()}
+    return shown
 
 
 def table3_1g(runs: Runs) -> Shown:
@@ -252,6 +269,11 @@ def fig6(runs: Runs) -> Shown:
     shown.values["alone: throughput, most / least, most"] = extreme(
         max, alone, lambda run: max(run["observed"]["shares"]) / min(run["observed"]["shares"])
     )
+    for what, of in group(runs("cwhstcp-fig6-sync"), case).items():
+        shown.under |= _means(of, f", {AT_ONCE}{what}")
+        shown.under[f"{AT_ONCE}windows, most / least, {what}"] = over(
+            of, _most_over_least, digits=3
+        )
     _windows(shown, alone, "CW-HSTCP alone, 155 Mbit/s, by the smoothed RTT")
     return shown
 

@@ -67,6 +67,10 @@ BESIDE = ("htcp", "bic")  # of the kernel's, those that the paper prints, beside
 BETA, W_T = PAPER["parameters"]["beta"], PAPER["parameters"]["W_T"]
 
 
+# How numbers are called that are of runs under the paper's conditions.
+AT_ONCE = "all lose at once: "
+
+
 def _rate_key(run: Json) -> str:
     return RATES[run["scenario"]["link"]["rate"]]
 
@@ -234,6 +238,13 @@ def _loss_to_loss(run: Json) -> float:
     return float(losses[-1] - losses[0]) / (len(losses) - 1)
 
 
+def _by_section_3(run: Json) -> float:
+    """How many times as fast as TCP LTCP recovers by section 3.2, 3.33 (K - 1) and K_R times that,
+    at the layer of its mean window."""
+    k_r = (run["flows"][0]["base_rtt_ms"] / 8) ** (1 / 3)
+    return float(k_r * _recovering(layer_of(run["observed"]["windows"][0])))
+
+
 def fig6(runs: Runs) -> Shown:
     """Windows over time."""
     found = {cc(run): run for run in runs("ltcp-fig6")}
@@ -246,6 +257,15 @@ def fig6(runs: Runs) -> Shown:
         measured = [w for t, w in zip(times, cwnd, strict=True) if t >= run["scenario"]["warmup"]]
         shown.values[f"{name}, swing"] = Value(
             min(measured) / max(measured), unit="least / most window"
+        )
+    faster = {cc(run): _loss_to_loss(run) for run in runs("ltcp-fig6-1g")}
+    for name, seconds in faster.items():
+        value = Value(seconds, unit="s", digits=1)
+        shown.under[f"at 1 Gbit/s: {name}, from loss to loss"] = value
+    if {"ltcp", "reno"} <= faster.keys():
+        (of_ltcp,) = (run for run in runs("ltcp-fig6-1g") if cc(run) == "ltcp")
+        shown.under["at 1 Gbit/s: times as fast as Reno"] = Value(
+            faster["reno"] / faster["ltcp"], paper=_by_section_3(of_ltcp), digits=0
         )
     figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 5), layout="constrained")
     pick = {
@@ -345,24 +365,34 @@ def _each(run: Json) -> list[float]:
     return [flow["goodput_bps"] / 1e6 for flow in run["flows"]]
 
 
+def _of_flow(i: int, run: Json) -> float:
+    return _each(run)[i]
+
+
+def _of_one_kind(n: int, of: list[Json]) -> dict[str, Value]:
+    """What `n` flows have, beside the paper's table."""
+    average, least, most, deviation, jain = PAPER["fig8"][str(n)]
+    values = {
+        f"{what}, {n} flows": over(of, f, paper=paper, unit="Mbit/s")
+        for what, f, paper in (
+            ("average", lambda run: mean(_each(run)), average),
+            ("least", lambda run: min(_each(run)), least),
+            ("most", lambda run: max(_each(run)), most),
+            ("deviation", lambda run: stdev(_each(run)), deviation),
+        )
+    }
+    jains = over(of, lambda run: run["summary"]["jain"], paper=jain, digits=4)
+    return values | {f"Jain, {n} flows": jains}
+
+
 def fig8(runs: Runs) -> Shown:
     """Flows of one kind."""
     found = group(runs("ltcp-fig8"), lambda run: len(run["flows"]))
     shown = Shown(peer_headings=["least, Mbit/s", "average", "most", "Jain"])
     for n, of in found.items():
-        average, least, most, deviation, jain = PAPER["fig8"][str(n)]
-        for what, f, paper in (
-            ("average", lambda run: mean(_each(run)), average),
-            ("least", lambda run: min(_each(run)), least),
-            ("most", lambda run: max(_each(run)), most),
-        ):
-            shown.values[f"{what}, {n} flows"] = over(of, f, paper=paper, unit="Mbit/s")
-        shown.values[f"deviation, {n} flows"] = over(
-            of, lambda run: stdev(_each(run)), paper=deviation, unit="Mbit/s"
-        )
-        shown.values[f"Jain, {n} flows"] = over(
-            of, lambda run: run["summary"]["jain"], paper=jain, digits=4
-        )
+        shown.values |= _of_one_kind(n, of)
+    for n, of in group(runs("ltcp-fig8-sync"), lambda run: len(run["flows"])).items():
+        shown.under |= {AT_ONCE + name: value for name, value in _of_one_kind(n, of).items()}
     for name, of in group(runs("ltcp-fig8-peers"), cc).items():
         cells = [
             over(of, f).text
@@ -467,6 +497,12 @@ def fig9(runs: Runs) -> Shown:
         if name in beside:
             of_ours = _unused(run, *_departures(run)) / _unused(one, *_departures(one))
             shown.values[f"unused, of {name}'s"] = Value(of_ours)
+    for one in runs("ltcp-fig9-sync"):
+        for n, seconds in enumerate(_fair_after(one), 2):
+            value = Value(seconds, unit=f"s until Jain's index is {FAIR:g}", digits=0)
+            shown.under[f"{AT_ONCE}{case(one)}, {n} flows fair after"] = value
+        value = Value(mean(_fair_after(one)), unit="s", digits=1)
+        shown.under[f"{AT_ONCE}{case(one)}, fair after, mean"] = value
     for name, one in beside.items():
         cells = [f"{jain:.3f}" for jain in _fair_at(one)[1:6]]
         left = f"{_unused(one, *_departures(one)):.1f}"
@@ -569,12 +605,20 @@ def fig12(runs: Runs) -> Shown:
     """One flow beside one of Reno."""
     headings = [f"{key}: {whose}, Mbit/s" for key in PAPER_RATES for whose in ("Reno's", "its own")]
     shown = Shown(peer_headings=headings)
-    for key, of in group(runs("ltcp-fig12"), _rate_key).items():
-        reno, ltcp = PAPER["fig12"]["ltcp"][key]
-        shown.values[f"reno {key}"] = over(of, lambda run: _each(run)[1], paper=reno, unit="Mbit/s")
-        shown.values[f"ltcp {key}"] = over(of, lambda run: _each(run)[0], paper=ltcp, unit="Mbit/s")
-        for i, who in ((0, "LTCP"), (1, "Reno")):
-            shown.values[f"loss events of {who}, {key}"] = over(of, partial(losses, i), digits=1)
+    for file, where, values in (
+        ("ltcp-fig12", "", shown.values),
+        ("ltcp-fig12-sync", AT_ONCE, shown.under),
+    ):
+        for key, of in group(runs(file), _rate_key).items():
+            reno, ltcp = PAPER["fig12"]["ltcp"][key]
+            for i, who, paper in ((1, "reno", reno), (0, "ltcp", ltcp)):
+                values[f"{where}{who} {key}"] = over(
+                    of, partial(_of_flow, i), paper=paper, unit="Mbit/s"
+                )
+            for i, who in ((0, "LTCP"), (1, "Reno")):
+                values[f"{where}loss events of {who}, {key}"] = over(
+                    of, partial(losses, i), digits=1
+                )
     beside: dict[str, list[float]] = {}  # what Reno gets, at PAPER_RATES
     for name, of in group(runs("ltcp-fig12-peers"), cc).items():
         cells, paper = [], PAPER["fig12"].get(name, {})
@@ -643,6 +687,28 @@ def _by_its_law(run: Json) -> float:
     return float((base ** (1 / 3) * events) ** 1.5 * _with_queue(run) ** 2.5)
 
 
+def _behind(runs: list[Json]) -> dict[tuple[str, str], list[Json]]:
+    """Runs by what is said of their buffer, and by the ratio of round-trip times."""
+
+    def kind(run: Json) -> tuple[str, str]:
+        short = run["scenario"]["link"]["buffer"][0] < 1000
+        return AT_ONCE + ("4 ms of buffer: " if short else ""), _rtt_ratio(run)
+
+    return group(runs, kind)
+
+
+def _unequal(kind: tuple[str, str], of: list[Json]) -> dict[str, Value]:
+    """What two flows have that lose at once, beside the paper's ratio."""
+    where, rtts = kind
+    found = {
+        "throughput ratio": over(of, _unfair, paper=PAPER["fig13"]["ltcp"][rtts]),
+        "over the inverse square": over(of, lambda run: _unfair(run) / int(rtts) ** 2),
+        "of its law's": over(of, lambda run: _unfair(run) / _by_its_law(run)),
+        "RTTs with the queue": over(of, _with_queue),
+    }
+    return {f"{where}{name}, RTT ratio {rtts}": value for name, value in found.items()}
+
+
 def fig13(runs: Runs) -> Shown:
     """Unequal round-trip times."""
     found = group(runs("ltcp-fig13"), _rtt_ratio)
@@ -651,6 +717,8 @@ def fig13(runs: Runs) -> Shown:
         shown.values[f"throughput ratio, RTT ratio {rtts}"] = over(
             of, _unfair, paper=PAPER["fig13"]["ltcp"][rtts]
         )
+    for run_of in _behind(runs("ltcp-fig13-sync")).items():
+        shown.under |= _unequal(*run_of)
     for name, of in group(runs("ltcp-fig13-peers"), cc).items():
         by, paper = group(of, _rtt_ratio), PAPER["fig13"].get(name, {})
         for rtts in found if name in BESIDE else ():
@@ -783,9 +851,38 @@ def fig14(runs: Runs) -> Shown:
     return shown
 
 
+# Fig. 15's testbed: what its bus let through, in packets of 1500 bytes a second; the NIC's queue at
+# the sender, and at the receiver the one that makes the delay; seconds.
+BUS, QUEUE, TRANSFER = 785e6 / 12000, 1000, 900.0
+
+
+def hosts_of_2004(rtt: float, *, ltcp: bool) -> float:
+    """Mbit/s in Fig. 15 by arithmetic, if its Linux 2.4 grew by acknowledgments and not by what
+    they cover, one for two packets; if slow start ended as its own bursts had filled the sender's
+    queue; and if no more acknowledgments than the receiver's queue holds came in a round trip."""
+    w, t, sent = float(QUEUE), 0.0, 0.0
+    k_r = max(1.0, (rtt / 8e-3) ** (1 / 3)) if ltcp else 1.0
+    while t < TRANSFER:
+        lasts = max(rtt, w / BUS)
+        t += lasts
+        sent += min(w, BUS * lasts)
+        acks = min(w / 2, QUEUE * lasts / rtt)
+        if w >= BUS * rtt + QUEUE:
+            w *= 1 - BETA if ltcp else 0.5
+        else:
+            w += k_r * (layer_of(w) if ltcp else 1) * acks / w
+    return sent * 1448 * 8 / t / 1e6
+
+
 def fig15(runs: Runs) -> Shown:
     """Linux hosts, 900 s."""
     shown = Shown(peer_headings=["20 ms, Mbit/s", "60 ms", "120 ms"])
+    for name, by_rtt in PAPER["fig15"].items():
+        for rtt, (mbps, _) in by_rtt.items():
+            by_arithmetic = hosts_of_2004(int(rtt) / 1e3, ltcp=name == "ltcp")
+            shown.values[f"by arithmetic of its hosts: {name} {rtt} ms"] = Value(
+                by_arithmetic, paper=mbps, unit="Mbit/s"
+            )
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     for file, program, style in (("ltcp-fig15", "", "o-"), ("ltcp-fig15-iperf3", ", iperf3", "+:")):
         for name, of in group(runs(file), cc).items():
@@ -801,6 +898,16 @@ def fig15(runs: Runs) -> Shown:
             axes.plot(
                 list(points), list(points.values()), style, color=colour(name), label=name + program
             )
+    for run in runs("ltcp-fig15-bursts"):
+        rtt = f"{run['flows'][0]['base_rtt_ms']:g}"
+        shown.under[f"without pacing: {cc(run)} {rtt} ms"] = Value(
+            goodput(run), paper=PAPER["fig15"][cc(run)][rtt][0], unit="Mbit/s"
+        )
+    for name, of in group(runs("ltcp-fig15-loss"), case).items():
+        rtt = f"{of[0]['flows'][0]['base_rtt_ms']:g}"
+        paper = PAPER["fig15"][cc(of[0])][rtt][0]
+        what = "ten times that loss" if name.endswith("-more") else "a loss in 3.3 million"
+        shown.under[f"{what}: {cc(of[0])} {rtt} ms"] = over(of, goodput, paper=paper, unit="Mbit/s")
     for name, by in PAPER["fig15"].items():
         of_paper = [mbps for mbps, _ in by.values()]
         rtts = [int(rtt) for rtt in by]

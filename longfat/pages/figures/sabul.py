@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+from math import log
 from statistics import mean
 
 from matplotlib import pyplot
 
 from longfat.pages.data import logarithmic
-from longfat.pages.observe.sabul import WINDOW, equation16
+from longfat.pages.observe.sabul import WINDOW, equation16, step
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -31,6 +32,37 @@ from longfat.pages.tables.sabul import friendly_of, of_kind
 from longfat.run.result import Json
 
 PAPER = public("sabul")
+
+
+ONCE = "answered once: "  # so numbers are called that are of runs in which overflows are
+
+
+def _answered_once(name: str, of: list[Json]) -> dict[str, Value]:
+    """Throughput of a flow by the paper's law on a path that is shorter than T, beside (16); or of
+    the module, and how much an answer of it takes."""
+    if name.endswith(("module", "grown")):
+        lacks = over(
+            of,
+            lambda run: 100 - utilisation(run),
+            paper=round(100 - 100 * equation16(of[0]), 2),
+            unit="points",
+            digits=1,
+        )
+        taken = over(of, lambda run: run["observed"]["step"] / step(run), digits=1)
+        return {f"lacks, {name}": lacks, f"an answer, of c: {name}": taken}
+    by_16, low = 100 * equation16(of[0]), 1 / (1 + step(of[0]))
+    return {
+        f"{ONCE}throughput, {name}": over(
+            of, utilisation, paper=round(by_16, 2), unit="%", digits=1
+        ),
+        # It grows by a factor, so it is longer near the lower end than (16) has it.
+        f"{ONCE}throughput, {name}, of a mean by factors": over(
+            of, utilisation, paper=round(100 * (1 - low) / log(1 / low), 2), unit="%", digits=1
+        ),
+        f"{ONCE}an answer, of c: {name}": over(
+            of, lambda run: run["observed"]["step"] / step(run), digits=2
+        ),
+    }
 
 
 def fig1(runs: Runs) -> Shown:
@@ -56,6 +88,8 @@ def fig1(runs: Runs) -> Shown:
             shown.values[f"more than (16), {name}"] = over(
                 of, lambda run: utilisation(run) - 100 * equation16(run), unit="points", digits=1
             )
+    for name, of in group(runs("sabul-fig1-once"), case).items():
+        shown.under |= _answered_once(name, of)
     figure, places = pyplot.subplots(2, 1, sharex=True, figsize=(7, 4.4), layout="constrained")
     for name, label in (("1gbit", "sabul"), ("1gbit-paper", "the paper's law")):
         one = found[name][0]
@@ -107,6 +141,9 @@ def fig2(runs: Runs) -> Shown:
         logarithmic(axes)
         axes.set_xlabel(f"RTT, ms; {link}")
         axes.grid(alpha=0.3)
+    for rtt, of in group(runs("sabul-fig2-once"), _rtt).items():
+        shown.under[f"{ONCE}paper's law, {rtt:g} ms"] = over(of, utilisation, unit="%", digits=1)
+        shown.under[f"{ONCE}paper's law, {rtt:g} ms, lost"] = over(of, loss, unit="%", digits=1)
     small = {_rtt(run): run for run in runs("sabul-fig2-default")}
     for rtt, run in small.items():
         shown.values[f"reno, 64 KB, {rtt:g} ms"] = Value(utilisation(run), unit="%", digits=2)
@@ -160,6 +197,13 @@ def fig3(runs: Runs) -> Shown:
         shown.values[f"Jain, {name}"] = over(of, lambda run: run["summary"]["jain"], digits=3)
         shown.values[f"total, {name}"] = over(of, utilisation, unit="%", digits=1)
     shown.values |= _worst(runs("sabul-fig3"))
+    for name, of in group(runs("sabul-fig3-paper"), case).items():
+        values = {
+            "Jain": over(of, lambda run: run["summary"]["jain"], digits=3),
+            "total": over(of, utilisation, unit="%", digits=1),
+            "loss": over(of, loss, unit="%"),
+        }
+        shown.under |= {f"paper's law: {what}, {name}": value for what, value in values.items()}
     figure, places = pyplot.subplots(2, 4, sharey=True, figsize=(10, 5), layout="constrained")
     figure.delaxes(places[0, -1])  # seven: together, or one after the other
     for place, (name, of) in zip(figure.axes, sorted(found.items(), key=_together), strict=False):
@@ -233,6 +277,21 @@ def fig4(runs: Runs) -> Shown:
         for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)
+    for path, mixed, four in friendly_of(group(runs("sabul-fig4-hosts"), case)):
+        b1, b2 = _a_flow(mixed, False, None), _a_flow(four, False, None)
+        name = f"the hosts limit: {path}"
+        paper = short if path == "short" else {}
+        shown.under[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
+        shown.under[f"{name}: TCP beside it, B1"] = _a_flow(mixed, False, paper.get("beside"))
+        shown.under[f"{name}: B1 / B2"] = ratio(b1, b2, digits=3)
+        if path == "long":
+            shown.under[f"{name}: SABUL together"] = over(
+                mixed,
+                lambda run: sum(of_kind(run, True)),
+                paper=PAPER["fig4"]["long"]["sabul"],
+                unit="Mbit/s",
+                digits=0,
+            )
     axes.set_xticks(range(len(labels)), labels, fontsize="x-small")
     axes.set_ylabel("TCP, Mbit/s a flow")
     axes.set_title("beside SABUL (left), and four of TCP (right)", fontsize="small")

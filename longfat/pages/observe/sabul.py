@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import tomllib
+from itertools import pairwise
 from statistics import mean
 
 from longfat.core.errors import LabError
@@ -71,6 +72,15 @@ def answers(events: list[Json], after: float) -> list[Json]:
     return [e for e in events if e["t"] >= after and e["reason"] in ("decrease", "equal")]
 
 
+def steps(events: list[Json], after: float) -> list[float]:
+    """How much longer each of the decreases from then on makes the interval, as a share of it."""
+    return [
+        now["interval_q10"] / was["interval_q10"] - 1
+        for was, now in pairwise(events)
+        if answers([now], after) and was["interval_q10"]
+    ]
+
+
 def intervals(run: Json) -> Json:
     """Of a traced flow: delta (us) each 0.1 s for SHOWN seconds, how often an overflow was
     answered in a minute, and the mean loss ratio (1 at most, as the module has it) of the intervals
@@ -84,6 +94,8 @@ def intervals(run: Json) -> Json:
         while at + 1 < len(events) and events[at + 1]["t"] <= warm(run) + i / 10:
             at += 1
         shown.append(round(events[at]["interval_q10"] / 1024e3, 4))
+    if run["scenario"]["name"].startswith("sabul-fig1-once"):
+        return {"step": round(mean(steps(events, warm(run))), 6)}
     lost = [min(e["lost"] / e["sent"], 1.0) for e in found if e["sent"]]
     measured = run["scenario"]["duration"] - warm(run)
     return {
