@@ -384,7 +384,8 @@ def fair(runs: Runs) -> Shown:
 
 def fair_fast(runs: Runs) -> Shown:
     """The same on fast links."""
-    return _fair([*runs("cwhstcp-fair-1g"), *runs("cwhstcp-fair-10g")])
+    files = ("cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g")
+    return _fair([run for file in files for run in runs(file)])
 
 
 def _fair(found: list[Json]) -> Shown:

@@ -178,7 +178,7 @@ def fair() -> str:
 
 def fair_fast() -> str:
     """The same on fast links."""
-    return _fair("cwhstcp-fair-1g", "cwhstcp-fair-10g")
+    return _fair("cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g")
 
 
 def _fair(*files: str) -> str:
