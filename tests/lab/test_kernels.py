@@ -6,6 +6,7 @@ A kernel takes minutes to be built, so these are run where it is in the cache, o
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -17,7 +18,9 @@ from conftest import linux_tree
 from rich.console import Console
 
 from longfat.build import given, kernel
-from longfat.run import result, runner, scenario
+from longfat.run import plan, result, runner, scenario
+from longfat.run.backends import Uml, fill
+from longfat.run.disciplines import DISCIPLINES
 from longfat.run.kernels import Kernels
 from longfat.run.result import Json
 
@@ -78,6 +81,99 @@ def test_two_kernels_side_by_side(tmp_path: Path) -> None:
         assert one["flows"][0]["connections"][0]["events"]
     given.forget()
     assert experiment(tmp_path, OLD)[0] == old
+
+
+# --- what newer kernels have
+
+NEW = "debian:7.2"
+MARKED = """
+title = "what a newer kernel has"
+duration = "12s"
+warmup = "2s"
+kernel = "debian:7.2"
+[link]
+rate = "20mbit"
+buffer = "10bdp"
+ecn = true
+{link}
+[[flow]]
+cc = "cubic"
+rtt = "20ms"
+[host]
+sysctl = {{ "net.ipv4.tcp_ecn" = {ecn} }}
+"""
+
+
+@pytest.fixture
+def newer() -> Uml:
+    what = kernel.choose(NEW)
+    if not kernel.built(what) and not os.environ.get("LONGFAT_LONG"):
+        pytest.skip(f"{NEW} is not in the cache: `longfat run --kernel {NEW}` builds it")
+    found = Uml(what, NEW)
+    found.prepare(lambda _: None)
+    return found
+
+
+def marked(uml: Uml, where: Path, link: str, ecn: int) -> tuple[Json, Json]:
+    """A result, and what tc says at the end of the discipline."""
+    where.mkdir()
+    (where / "m.toml").write_text(MARKED.format(link=link, ecn=ecn))
+    (one,) = scenario.load(where / "m.toml")
+    made = plan.make(one, 1, prefix="lf", virtual=True)
+    run = where / "run"
+    run.mkdir()
+    fill(run, made, one, uml, main=f"{made.main}tc -n lf-r -j -s qdisc show dev bottleneck >said\n")
+    uml.execute(run, one, 1, timeout=120)
+    found = result.make(one, 1, "uml", made, run)
+    _, child = json.loads((run / "said").read_text())
+    return found, child
+
+
+# Each option, and what tc calls it and says of it: a binary fraction may be a little less.
+DUALPI2 = {
+    "target": ("30ms", "target", 30000),
+    "tupdate": ("20ms", "tupdate", 20000),
+    "alpha": (0.25, "alpha", 0.25),
+    "beta": (2.5, "beta", 2.5),
+    "coupling_factor": (3, "coupling", 3),
+    "step_thresh": ("2ms", "step-thresh-us", 2000),
+    "min_qlen_step": (7, "min-qlen-step", 7),
+    "classic_protection": (20, "c-protection", 20),
+    "memlimit": ("2MB", "memory-limit", 2000000),
+    "drop": ("drop_enqueue", "drop-early", "drop-enqueue"),
+    "overload": ("overflow", "drop-overload", "overflow"),
+    "split_gso": (True, None, None),
+}
+
+
+def test_dualpi2(newer: Uml, tmp_path: Path) -> None:
+    """It has what it was told, by a tc of its own; and the queue is as long as it was told."""
+    assert DUALPI2.keys() == DISCIPLINES["dualpi2"].options.keys()
+    told = ", ".join(f"{key} = {json.dumps(value)}" for key, (value, *_) in DUALPI2.items())
+    found, said = marked(newer, tmp_path / "a", f'aqm = "dualpi2"\naqm_options = {{ {told} }}', 1)
+    assert said["kind"] == "dualpi2" and said["options"]["limit"] == 333
+    for _, name, want in DUALPI2.values():
+        if name and isinstance(want, str):
+            assert said["options"][name] == want
+        elif name:
+            assert said["options"][name] == pytest.approx(want, abs=0.01, rel=1e-3)
+    assert found["flows"][0]["ce_marks"] > 100 and found["summary"]["dropped"] == 0
+    other, _ = marked(newer, tmp_path / "b", 'aqm = "dualpi2"', 1)
+    # Its own target is 15 ms.
+    delays = [one["summary"]["queue_delay_ms"]["mean"] for one in (other, found)]
+    assert 10 < delays[0] < 18 and 22 < delays[1] < 36, delays
+
+
+def test_accurate_ecn_tells_of_each_mark(newer: Uml, tmp_path: Path) -> None:
+    """The sender has counted as many as CoDel has marked, but for those on the way; by RFC 3168 it
+    counts all that it hears of until it has answered."""
+    link = 'aqm = "codel"'
+    accurate, said = marked(newer, tmp_path / "a", link, 3)
+    assert said["ecn_mark"] >= 10
+    marks = accurate["flows"][0]["connections"][0]["ce_marks"][-1]
+    assert marks == pytest.approx(said["ecn_mark"], abs=1)
+    classic, said = marked(newer, tmp_path / "b", link, 1)
+    assert classic["flows"][0]["connections"][0]["ce_marks"][-1] > 5 * said["ecn_mark"]
 
 
 @pytest.mark.long

@@ -91,7 +91,8 @@ def test_every_option_reaches_the_kernel(uml: Uml) -> None:
     lines = ["ip link add name lf0 type veth peer name lf1", "ip link set lf0 up", "dev=lf0"]
     lines.append(f"tc() {{ shift 2; {'./tc' if tc else 'command tc'} \"$@\"; }}")
     lines.append('ip() { shift 2; command ip "$@"; }')
-    for name, one in DISCIPLINES.items():
+    known = {name: one for name, one in DISCIPLINES.items() if name not in disciplines.NEWER}
+    for name, one in known.items():
         asked = {key: value for key, (value, _) in TOLD.get(name, {}).items()}
         if name == "sync":
             lines.append(f"insmod ./{plan.SYNC}")
@@ -102,7 +103,7 @@ def test_every_option_reaches_the_kernel(uml: Uml) -> None:
         lines += ["ns=x", *disciplines.commands(name, asked, at, ecn=one.marks)]
         lines += ["tc -n x -j qdisc show dev lf0", "tc -n x qdisc del dev lf0 root"]
     shown = boot(uml, "\n".join(lines), [*files, uml.link_file(plan.SYNC)]).splitlines()
-    for (name, one), line in zip(DISCIPLINES.items(), shown, strict=True):
+    for (name, one), line in zip(known.items(), shown, strict=True):
         root, *children = json.loads(line)
         kinds = [root["kind"], *(child["kind"] for child in children)]
         called = {"fifo": "netem", "police": "prio", "sync": "lfsync"}.get(name, name)
