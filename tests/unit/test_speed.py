@@ -105,43 +105,46 @@ def test_written_as_read(tmp_path: Path) -> None:
     assert text.count("\n") == 7
 
 
-@pytest.mark.parametrize(("ratios", "paths"), [(page.of_flows, 4), (page.of_rate, 2)])
-def test_what_costs_more(ratios: Callable[[Json], list[float]], paths: int) -> None:
+@pytest.mark.parametrize("ratios", [page.of_flows, page.of_rate])
+def test_what_costs_more(ratios: Callable[[Json], list[float]]) -> None:
     """As the page says: more flows, and 10 Gbit/s.  Over all paths, by more than runs of one case
     differ; a single pair may come out otherwise on a machine with other work."""
+    if not (RESULTS / "lab-speed.json").exists():
+        pytest.skip("not measured yet")
     data = measured("lab-speed")
-    found = ratios(data)
-    assert geometric_mean(found) > 1 + page.differ(data)
-    assert len(found) == paths
+    assert geometric_mean(ratios(data)) > 1 + page.differ(data)
+
+
+def told(rate: int, mtu: int, flows: int, packet_us: float) -> Json:
+    """A case of a million packets."""
+    more = {"name": f"{rate}-{mtu}-{flows}", "cpu_s": [packet_us], "packets": 10**6}
+    return case(rate, [], **more) | {"mtu": mtu, "flows": flows}
+
+
+def test_goals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """8 virtual s of 1 Gbit/s are 1.5 us for a packet; a thousand flows may cost twice as much."""
+    cases = [told(10**9, 1500, 1, 1.4), told(10**10, 1500, 1, 1.6), told(10**9, 1500, 1000, 2.9)]
+    monkeypatch.setattr(page, "measured", lambda name: {"cases": cases})
+    assert page.goals().splitlines() == [
+        "- 1 Gbit/s with an MTU of 1500: 8.57 of 8, reached.",
+        "- 10 Gbit/s with an MTU of 1500: 0.75 of 0.8, not reached.",
+        "- A packet of a thousand flows costs 2.1 times as much as one of one flow; it was to be 2 "
+        "times: not reached.",
+    ]
+
+
+def test_before_and_after(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A column of what it was, where it was measured."""
+    new = [told(10**9, 1500, 1, 1.5), told(10**11, 9000, 1, 3.0)]
+    found = {"lab-speed": {"cases": new}, "lab-speed-router": {"cases": [told(10**9, 1500, 1, 3)]}}
+    monkeypatch.setattr(page, "measured", lambda name: found[name])
+    first, second = (line.split(" | ") for line in page.virtual().splitlines()[2:])
+    assert first[4:6] == ["1.50 (1.50-1.50)", "3.00"] and second[4:6] == ["3.00 (3.00-3.00)", ""]
 
 
 def test_how_full_a_link_was() -> None:
     """12 Mbit/s are 1000 packets of 1500 bytes a second, of which half came."""
     assert page.full(case(12_000_000, [], packets=5000)) == 0.5
-
-
-def test_what_was_tried() -> None:
-    """A packet's part, without what this trial takes to begin."""
-    boot, one = case(8, [], seconds=0.1, name="boot"), case(8, [], name="one")
-    trial = {
-        "boot": {"cpu_s": [1.0, 3.0, 2.0]},
-        "one": {"cpu_s": [3.0, 4.0], "packets": 10_000},
-    }
-    assert page.tried({"cases": [boot, one]}, trial, one) == [100.0, 200.0]
-
-
-def test_what_the_page_says_of_the_trials() -> None:
-    """What leaves the network as it is gives no more than a tenth, huge pages and GRO less than
-    nothing; without fq a third at 10 Gbit/s alone, without the router a tenth, without a second
-    pair of devices half."""
-    data = measured("lab-trials")
-    over = {one["name"]: page.over_the_first(data, one) for one in data["trials"]}
-    assert all(0.45 < found < 0.55 for found in over.pop("two-hosts"))
-    assert all(0.85 < found < 0.95 for found in over.pop("way-in"))
-    slow, fast = over.pop("no-fq")
-    assert slow > 0.95 and 0.63 < fast < 0.72
-    assert all(min(found) > 0.9 for found in over.values())
-    assert min(over["huge-pages"]) > 1 and min(over["gro"]) > 1
 
 
 def test_how_much_runs_differ() -> None:
@@ -158,7 +161,7 @@ def test_the_page_says_what_was_measured(part: str) -> None:
     text = (ROOT / "docs/speed.md").read_text()
     found = re.search(rf"<!-- begin {part} -->\n(.*?)\n<!-- end {part} -->", text, re.S)
     assert found
-    others = {"real": "vm-speed", "highest": "vm-speed", "trials": "lab-trials"}
+    others = {"real": "vm-speed", "highest": "vm-speed"}
     name = (others | dict.fromkeys(("profile", "seen", "budget"), "lab-profile")).get(
         part, "lab-speed"
     )

@@ -3,11 +3,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from statistics import median
 
 from longfat.measure import profile, speed
 from longfat.pages.data import markdown, measured
 from longfat.run.result import Json
+
+ROUTER = "-router"  # what was measured before lflink was the network
+
+Path = tuple[int, int, int]  # bit/s, MTU, flows
 
 
 def rate(bps: int) -> str:
@@ -40,12 +45,24 @@ def full(case: Json) -> float:
     return used
 
 
+def _path(case: Json) -> Path:
+    """What cases of two measurements are the same by."""
+    return case["rate_bps"], case["mtu"], case["flows"]
+
+
+def _costs(data: Json) -> dict[Path, list[float]]:
+    """Path -> what a packet takes in each run, microseconds."""
+    return {_path(case): speed.per_packet(data, case) for case in speed.sending(data)}
+
+
 def virtual() -> str:
-    """What a packet takes, and how fast virtual time goes."""
-    data = measured("lab-speed")
+    """What a packet takes, what it took when the network was a router and qdiscs, and how fast
+    virtual time goes."""
+    data, before = measured("lab-speed"), _costs(measured(f"lab-speed{ROUTER}"))
     rows = []
     for case in speed.sending(data):
         packet = speed.per_packet(data, case)
+        was = before.get(_path(case))
         rows.append(
             [
                 rate(case["rate_bps"]),
@@ -53,11 +70,12 @@ def virtual() -> str:
                 str(case["flows"]),
                 f"{100 * full(case):.0f}",
                 _range(packet, 2),
+                f"{median(was):.2f}" if was else "",
                 f"{1e6 / median(packet):.0f}",
                 f"{speed.pace(data, case):.2f}",
             ]
         )
-    heads = ["link", "MTU", "flows", "full, %", "µs of processor per packet"]
+    heads = ["link", "MTU", "flows", "full, %", "µs of processor per packet", "with a router"]
     heads.append("packets per processor s")
     return markdown([*heads, "virtual s of a full link per processor s"], rows)
 
@@ -65,10 +83,7 @@ def virtual() -> str:
 def _over(data: Json, numerator: Json, denominator: Json) -> list[float]:
     """What a packet costs in cases that have `numerator`, over what it does where only this
     differs and is `denominator`."""
-    cost: dict[tuple[int, int, int], float] = {
-        (one["rate_bps"], one["mtu"], one["flows"]): median(speed.per_packet(data, one))
-        for one in speed.sending(data)
-    }
+    cost = {path: median(each) for path, each in _costs(data).items()}
     names = ("rate_bps", "mtu", "flows")
     found = []
     for key, value in cost.items():
@@ -83,6 +98,11 @@ def _over(data: Json, numerator: Json, denominator: Json) -> list[float]:
 def of_flows(data: Json) -> list[float]:
     """Sixteen flows over one, each path."""
     return _over(data, {"flows": 16}, {"flows": 1})
+
+
+def of_many(data: Json) -> list[float]:
+    """A thousand flows over one."""
+    return _over(data, {"flows": 1000}, {"flows": 1})
 
 
 def of_rate(data: Json) -> list[float]:
@@ -107,23 +127,33 @@ def more() -> str:
     )
 
 
-# Virtual seconds per processor second that a run of one flow is to have: bit/s -> MTU -> these.
-GOALS = {10**9: {1500: 8.0}, 10**10: {1500: 1.0, 9000: 1.0}}
+# Virtual seconds of a full link per processor second that one flow is to have.
+GOALS: Mapping[Path, float] = {
+    (10**9, 1500, 1): 8.0,
+    (10**10, 1500, 1): 0.8,
+    (10**10, 9000, 1): 3.0,
+    (10**11, 9000, 1): 0.2,
+}
+MANY = 2.0  # what a packet of a thousand flows may cost, over one of one flow
 
 
 def goals() -> str:
     """How far the lab is from them."""
     data = measured("lab-speed")
-    parts = []
+    lines = []
     for case in speed.sending(data):
-        goal = GOALS.get(case["rate_bps"], {}).get(case["mtu"])
-        if goal and case["flows"] == 1:
+        if goal := GOALS.get(_path(case)):
             pace = speed.pace(data, case)
-            parts.append(
-                f"{rate(case['rate_bps'])} with an MTU of {case['mtu']}: {pace:.2f} of {goal:g}, "
-                + ("reached" if pace >= goal else "not reached")
+            lines.append(
+                f"- {rate(case['rate_bps'])} with an MTU of {case['mtu']}: {pace:.2f} of {goal:g}, "
+                + ("reached." if pace >= goal else "not reached.")
             )
-    return "; ".join(parts) + "."
+    for over in of_many(data):
+        lines.append(
+            f"- A packet of a thousand flows costs {over:.1f} times as much as one of one flow; "
+            f"it was to be {MANY:g} times: {'reached' if over <= MANY else 'not reached'}."
+        )
+    return "\n".join(lines)
 
 
 def start() -> str:
@@ -131,93 +161,58 @@ def start() -> str:
     return f"A run takes {speed.idle(measured('lab-speed')):.1f} s of processor without a packet."
 
 
-# What the profile shows: bit/s and MTU of runs of one flow.
-PROFILED = ((10**9, 1500), (10**10, 1500))
-
-
-def _profiled(data: Json) -> dict[tuple[int, int], Json]:
-    cases = {(one["rate_bps"], one["mtu"]): one for one in speed.sending(data)}
-    return {path: cases[path] for path in PROFILED}
-
-
 def seen() -> str:
     """How much of the processor time perf's samples are."""
     shares = [
         100 * sum(case["seconds_of"].values()) / case["cpu_s"]
-        for case in _profiled(measured("lab-profile")).values()
+        for case in speed.sending(measured("lab-profile"))
     ]
     return (
-        f"Of the processor time of the whole run, perf's own included, samples are "
-        f"{' and '.join(f'{share:.0f} %' for share in shares)}."
+        f"Of the processor time of a whole run, perf's own included, samples are "
+        f"{min(shares):.0f} to {max(shares):.0f} %."
     )
 
 
+def _called(path: Path) -> str:
+    bps, mtu, flows = path
+    more = [f"MTU {mtu}"] if mtu != 1500 else []
+    more += [f"{flows} flows"] if flows > 1 else []
+    return ", ".join([rate(bps), *more])
+
+
 def where() -> str:
-    """What a packet's microseconds are spent on."""
-    data = measured("lab-profile")
-    cases = _profiled(data)
-    columns = {path: profile.per_packet(data, case) for path, case in cases.items()}
-    totals = {path: sum(found.values()) for path, found in columns.items()}
-    rows = [
-        [name, *(f"{found[name]:.2f}" for found in columns.values())]
-        + [f"{100 * found[name] / totals[path]:.0f} %" for path, found in columns.items()]
-        for name in profile.ORDER
-    ]
-    rows.append(["all", *(f"{total:.2f}" for total in totals.values()), *[""] * len(totals)])
-    heads = [rate(bps) for bps, _ in columns]
-    return markdown(["µs of processor per packet", *heads, *(f"of it, {x}" for x in heads)], rows)
-
-
-def tried(data: Json, trial: Json, case: Json) -> list[float]:
-    """Microseconds of processor time for each packet, turn by turn, without the median of what
-    this trial takes to begin."""
-    boot = speed.starting(data)
-    start = median(trial[boot["name"]]["cpu_s"]) if boot else 0.0
-    of = trial[case["name"]]
-    return [(cpu - start) / of["packets"] * 1e6 for cpu in of["cpu_s"]]
-
-
-def over_the_first(data: Json, trial: Json) -> list[float]:
-    """What a packet takes in this trial over what it does in the lab as it is, each case."""
-    cases = speed.sending(data)
-    first = data["trials"][0]
-    return [median(tried(data, trial, case)) / median(tried(data, first, case)) for case in cases]
-
-
-def trials() -> str:
-    """What was tried to make it faster."""
-    data = measured("lab-trials")
-    cases = speed.sending(data)
-    first = data["trials"][0]
-    rows = []
-    for trial in data["trials"]:
-        row = [trial["about"]]
-        for case, over in zip(cases, over_the_first(data, trial), strict=True):
-            row += [_range(tried(data, trial, case), 2), f"{over:.2f}"]
-        alike = all(trial[one["name"]]["samples"] == first[one["name"]]["samples"] for one in cases)
-        rows.append([*row, "the same" if alike else "others"])
-    heads = ["µs of processor per packet"]
-    for case in cases:
-        heads += [f"{rate(case['rate_bps'])}, one flow", "over the first"]
-    table = markdown([*heads, "samples"], rows)
-    return f"{table}\n\nMedian, least and most of {data['times']}, in turns; {data['processor']}."
+    """What a packet's microseconds are spent on, and what they were with a router."""
+    data, before = measured("lab-profile"), measured(f"lab-profile{ROUTER}")
+    was = {_path(case): profile.per_packet(before, case) for case in speed.sending(before)}
+    heads, columns = [], []
+    for case in speed.sending(data):
+        if old := was.get(_path(case)):
+            heads.append(f"{_called(_path(case))}, with a router")
+            columns.append(old)
+        heads.append(_called(_path(case)))
+        columns.append(profile.per_packet(data, case))
+    rows = [[name, *(f"{found[name]:.2f}" for found in columns)] for name in profile.ORDER]
+    rows.append(["all", *(f"{sum(found.values()):.2f}" for found in columns)])
+    return markdown(["µs of processor per packet", *heads], rows)
 
 
 def budget() -> str:
-    """What a goal leaves for a packet, and which parts of it are more than that by themselves."""
+    """What a goal leaves for a packet, and what stands in its way if it is missed."""
     data = measured("lab-profile")
     parts = []
-    for (bps, mtu), case in _profiled(data).items():
-        goal = GOALS[bps][mtu]
+    for case in speed.sending(data):
+        bps, mtu, _ = _path(case)
+        goal = GOALS.get(_path(case))
+        if not goal:
+            continue
         room = 1e6 / (goal * bps / 8 / mtu)
-        taken, names = 0.0, []
-        for name, spent in sorted(profile.per_packet(data, case).items(), key=lambda one: -one[1]):
-            if taken <= room:
-                taken += spent
-                names.append(name)
+        spent = profile.per_packet(data, case)
+        taken = sum(spent.values())
+        largest = sorted(spent, key=lambda name: -spent[name])[:3]
+        names = ", ".join(f"{name} {spent[name]:.2f}" for name in largest)
         parts.append(
-            f"- {goal:g} virtual s of {rate(bps)} in a second are {room:.2f} µs for a packet; "
-            f"{', '.join(names)} alone take {taken:.2f}."
+            f"- {goal:g} virtual s of {_called(_path(case))} in a second are {room:.2f} µs for a "
+            f"packet. Below perf it takes {taken:.2f}, most of it {names}."
         )
     return "\n".join(parts)
 
@@ -259,7 +254,6 @@ PARTS = {
         "more": more,
         "profile": where,
         "seen": seen,
-        "trials": trials,
         "budget": budget,
         "real": real,
         "highest": highest,
