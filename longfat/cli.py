@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -17,7 +18,7 @@ import typer.main
 from rich.console import Console
 from rich.table import Table
 
-from longfat.build import given, kernel, modules, tools
+from longfat.build import bpf, given, kernel, modules, tools
 from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
 from longfat.run import comparison, far, result, runner, ss
@@ -50,6 +51,14 @@ Modules = Annotated[
         help="A module of your own: a .c file, or a directory with a Kbuild or Makefile.",
     ),
 ]
+Objects = Annotated[
+    list[Path] | None,
+    typer.Option(
+        "--bpf",
+        metavar="PATH",
+        help="A congestion control of your own in BPF: an object file with struct_ops.",
+    ),
+]
 KERNEL = "debian:VERSION, the directory of a Linux tree, or DIRECTORY@COMMIT of a git repository"
 Out = Annotated[Path, typer.Option("--out", "-o", help="Directory for what is made.")]
 
@@ -80,24 +89,43 @@ def _prepare(backend: Backend | Kernels | Smp) -> None:
         backend.prepare(lambda text: status.update(f"preparing: {text}"))
 
 
-def _take(backend: Backend | Kernels, paths: list[Path]) -> None:
-    """Build the modules of these paths and make known what they register."""
+@dataclass
+class _Own:
+    """Algorithms of one's own: modules, and objects of BPF."""
+
+    modules: list[Path]
+    objects: list[Path]
+    timeout: float  # wall seconds, of a load
+
+    def __bool__(self) -> bool:
+        return bool(self.modules or self.objects)
+
+    @property
+    def words(self) -> list[str]:
+        """As the command line has them."""
+        given = [("--module", path) for path in self.modules]
+        given += [("--bpf", path) for path in self.objects]
+        return [str(word) for both in given for word in both]
+
+
+def _take(backend: Backend | Kernels, own: _Own) -> None:
+    """Build what is one's own and make known what it registers."""
 
     def say(text: str) -> None:
         notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
     with notes.status("building modules"), runner.terminable():
-        backend.take(paths, say)
+        backend.take(own.modules, say, objects=own.objects, timeout=own.timeout)
 
 
 Read = Callable[[], list[scenarios.Scenario]]
 
 
 def _ready(
-    place: str | Backend, own: list[Path], read: Read
+    place: str | Backend, own: _Own, read: Read
 ) -> tuple[Backend | Kernels, list[scenarios.Scenario]]:
-    """The backend of this name, when it and modules of one's own are ready, and the scenarios that
-    `read` then gives.  What is wrong in a scenario is said before anything is built."""
+    """The backend of this name, when it and algorithms of one's own are ready, and the scenarios
+    that `read` then gives.  What is wrong in a scenario is said before anything is built."""
     with given.awaited():
         found = read()
     backend = _place(place, found)
@@ -105,8 +133,12 @@ def _ready(
         found = read()
         _prepare(backend)
         return backend, found
-    for path in own:
+    if own.objects and backend.no_bpf:
+        raise LabError(backend.no_bpf)
+    for path in own.modules:
         given.collect(path)
+    for path in own.objects:
+        bpf.collect(path)
     _prepare(backend)
     if own:
         _take(backend, own)
@@ -175,6 +207,7 @@ def run(
         bool, typer.Option("--keep-going", help="After a run has failed, go on with the others.")
     ] = False,
     module: Modules = None,
+    objects: Objects = None,
     kernel: Annotated[
         str, typer.Option(metavar="KERNEL", help=f"Instead of the scenarios': {KERNEL}.")
     ] = "",
@@ -199,7 +232,7 @@ def run(
     if backend != Ssh.name and (hosts or build):
         raise LabError("--hosts and --build are of --backend ssh")
     machines = Ssh(far.load(hosts), build=build) if hosts else backend
-    where, found = _ready(machines, module or [], read)
+    where, found = _ready(machines, _Own(module or [], objects or [], timeout), read)
     todo = runner.jobs_for(found, seed, out)
     if not force:
         todo = [job for job in todo if not _current(job, where)]
@@ -225,11 +258,11 @@ def run(
 
 _DEFAULT = "ParameterSource.DEFAULT"
 # What of `compare` is for a path that was measured, too.
-_OF_MEASURED = {"algorithms", "backend", "out", "jobs", "timeout", "module"}
+_OF_MEASURED = {"algorithms", "backend", "out", "jobs", "timeout", "module", "objects"}
 
 
 def _compare_measured(
-    path: Path, where: str, own: list[Path], out: Path, jobs: int, timeout: float
+    path: Path, where: str, own: _Own, out: Path, jobs: int, timeout: float
 ) -> None:
     """The lab beside what `longfat measure` saw of the path of which this is the scenario."""
     from longfat.measure.path import lab
@@ -277,6 +310,7 @@ def compare(
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
     module: Modules = None,
+    objects: Objects = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"Each is {KERNEL}.")] = "",
 ) -> None:
     """Compare algorithms on every combination of paths: a table, and a page with pictures.
@@ -295,7 +329,14 @@ def compare(
             raise LabError(f"{algorithms[0]}: says what the path is: leave --{more[0]} out")
         if len(algorithms) > 1:
             raise LabError("compare: one file of `measure --save`, and nothing beside it")
-        return _compare_measured(Path(algorithms[0]), backend, module or [], out, jobs, timeout)
+        return _compare_measured(
+            Path(algorithms[0]),
+            backend,
+            _Own(module or [], objects or [], timeout),
+            out,
+            jobs,
+            timeout,
+        )
     if save and save.suffix != ".toml":
         raise LabError(f"{save}: the scenario is TOML, so the name must end in .toml")
     what = comparison.Comparison(
@@ -312,7 +353,8 @@ def compare(
         seeds=tuple(seed or [1]),
     )
     name = save.stem if save else "compare"
-    where, _ = _ready(backend, module or [], lambda: comparison.scenarios(what, name))
+    own = _Own(module or [], objects or [], timeout)
+    where, _ = _ready(backend, own, lambda: comparison.scenarios(what, name))
     file = save or out / f"{name}.toml"
     comparison.write(what, file, anew=not save)
     todo = runner.jobs_for(_load([file]), None, out)
@@ -325,7 +367,8 @@ def compare(
         if not found:
             return
         _print_whole(compared.table(found))
-        words = [data.COMMAND, "run", str(file), *(f"--module {path}" for path in module or [])]
+        words = [data.COMMAND, "run", str(file), *own.words]
+        words += ["--backend", backend] if backend != Uml.name else []
         page = out / f"{name}.html"
         result.write_whole(compared.page(found, f"{shlex.join(words)} -o {out}"), page)
         for path in (page, file):
@@ -420,14 +463,10 @@ def evaluate(
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
         return
     by = jobs_of.find(workflow) if workflow else None
-    where, _ = _ready(Uml.name, module or [], read)
+    own = _Own(module or [], [], timeout or 3600)
+    where, _ = _ready(Uml.name, own, read)
     of, to = made[0], out or Path("evaluated") / profile
-    words = [
-        data.COMMAND,
-        "run",
-        f"{plan.SCENARIOS}/FILE",
-        *(f"--module {x}" for x in module or []),
-    ]
+    words = [data.COMMAND, "run", f"{plan.SCENARIOS}/FILE", *own.words]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)
@@ -540,6 +579,7 @@ def export(
     out: Out = Path("tables"),
     csv: Annotated[bool, typer.Option("--csv", help="As CSV (the default).")] = False,
     parquet: Annotated[bool, typer.Option("--parquet", help="As Parquet; needs pyarrow.")] = False,
+    flent: Annotated[bool, typer.Option("--flent", help="A data file of flent's a run.")] = False,
 ) -> None:
     """Write runs, flows, samples, queue and events as tables, for pandas, R or a spreadsheet.
 
@@ -548,11 +588,14 @@ def export(
     Example: scripts/longfat export out/*.json -o tables
     """
     from longfat.show import export as tables
+    from longfat.show import flent as flents
 
     results = _results(files)
-    for form in [*(["csv"] if csv or not parquet else []), *(["parquet"] if parquet else [])]:
-        for path in tables.write(results, out, form):
-            console.print(str(path), soft_wrap=True, highlight=False)
+    asked = {"csv": csv or not (parquet or flent), "parquet": parquet}
+    written = [tables.write(results, out, form) for form, wanted in asked.items() if wanted]
+    written += [flents.write(results, out)] if flent else []
+    for path in (path for paths in written for path in paths):
+        console.print(str(path), soft_wrap=True, highlight=False)
 
 
 @app.command()
@@ -701,7 +744,7 @@ def iperf3(
     flow = scenarios.Flow.model_construct(cc=cc, rtt=one.flow[0].rtt, access=one.flow[0].access)
     update: dict[str, object] = {kind: [] for kind in scenarios.TRAFFIC} | {"flow": [flow]}
     update |= {"duration": float(seconds), "sample": 1.0}
-    one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False})
+    one = one.model_copy(update=update | {"traffic": "iperf3", "trace": False, "pcap": False})
     where = Uml()
     _prepare(where)
     made = make_plan(one, 1, prefix="lf", virtual=True)

@@ -32,6 +32,9 @@ FOUND = "found.json"
 # A module's directory is copied, so it is not a whole disk.
 MOST_BYTES = 100 << 20
 
+# Ends the name of what is no module but an object of BPF (longfat.build.bpf).
+BPF = ".bpf"
+
 # What a build leaves, and what is of no use to one.
 _PRODUCT = re.compile(r".*\.(ko|o|a|mod|mod\.c|cmd|order)|Module\.symvers|\..*|__pycache__")
 _QUOTED = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.M)
@@ -59,6 +62,7 @@ class Source:
     path: Path
     files: Mapping[str, Path]
     kbuild: str = ""  # made for it
+    bpf: bool = False  # compiled already
 
     def digest(self, *how: object) -> str:
         """Stands for all that the build reads, built `how`."""
@@ -68,6 +72,8 @@ class Source:
     def bare_digest(self) -> str:
         """Stands for its code without comments and for what builds it, where it is known by its
         source."""
+        if self.bpf:
+            return cache.digest(*self.files.values())
         parts: list[object] = []
         for name, path in sorted(self.files.items()):
             code = name.endswith((".c", ".h"))
@@ -85,20 +91,29 @@ class Source:
 
 @dataclass(frozen=True)
 class Given:
-    """A module that was built and loaded."""
+    """A module that was built and loaded, or an object of BPF that was loaded."""
 
-    module: str  # as the kernel calls it
+    module: str  # as the kernel calls it; of BPF, the file's name
     names: tuple[str, ...]  # that it registers
     parameters: Mapping[str, str]  # name -> the type that modinfo says, "" if it says none
     written: tuple[str, ...] = ()  # of these, whose setter is the module's own: written to /sys
     needs: tuple[str, ...] = ()  # modules
     source: str = ""  # digests, as longfat.run.identity.Made has them
     object: str = ""
-    where: Path = field(default=Path(), compare=False)  # the .ko files' directory
+    where: Path = field(default=Path(), compare=False)  # the files' directory
+
+    @property
+    def bpf(self) -> bool:
+        return self.module.endswith(BPF)
 
     @property
     def file(self) -> Path:
-        return self.where / f"{self.module}.ko"
+        return self.where / file_of(self.module)
+
+
+def file_of(module: str) -> str:
+    """The name of the file that is loaded."""
+    return f"{module}.{'o' if module.endswith(BPF) else 'ko'}"
 
 
 # --- the source
@@ -206,7 +221,7 @@ def objects_in(place: Path, source: Source, kernel: str) -> list[Path]:
 
 def information(file: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """What modinfo says: the type of each parameter, "" where it is the module's own, and the
-    modules that it needs."""
+    modules that it needs; nothing of BPF."""
     with file.open("rb") as opened:
         section = ELFFile(opened).get_section_by_name(".modinfo")
         text = section.data().decode(errors="replace") if section else ""
@@ -221,11 +236,11 @@ def information(file: Path) -> tuple[dict[str, str], tuple[str, ...]]:
 
 def module_name(file: Path) -> str:
     """As the kernel calls it."""
-    return file.stem.replace("-", "_")
+    return file.stem if file.suffix == ".o" else file.stem.replace("-", "_")
 
 
 def in_order(files: Iterable[Path]) -> list[Path]:
-    """These .ko files, those that others need first."""
+    """These files, those that others need first."""
     of = {module_name(file): file for file in files}
     found: dict[str, Path] = {}
     begun: set[str] = set()

@@ -19,6 +19,7 @@ CONFIG = Path(__file__).parent / "config"
 _PROGRAMS = {
     "lfgen": ["-static", "lfgen.c", "-lm"],
     "lforder": ["-static", "lforder.c"],
+    "lfcap": ["-static", "lfcap.c"],
     "chaos": ["-static", "chaos.c", "-lm"],
     "poweroff": ["-static", "poweroff.c"],
     "getrandom.so": ["-shared", "-fPIC", "getrandom.c"],

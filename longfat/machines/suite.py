@@ -54,8 +54,8 @@ _USE = (
     "systemd",
 )
 
-# What builds bpf/, besides clang.
-_BPF = ("libbpf-dev",)
+# What builds bpf/ besides clang, and what loads a BPF object of anybody's.
+_BPF = ("libbpf-dev", "bpftool")
 
 # Suite -> its packages; a suite with _GUEST also gets its kernel, to be booted.  A name
 # may end in an architecture: "-i386" for the 32-bit build (the last Debian with its kernel).

@@ -22,7 +22,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from longfat.build import given, kernel, modules, tools
+from longfat.build import bpf, given, kernel, modules, tools
 from longfat.core import cache, cores, process, scratch
 from longfat.core.errors import LabError
 from longfat.machines import remote, suite, vm
@@ -50,8 +50,10 @@ class Backend(ABC):
     virtual = False  # the virtual-time kernel: it has lflink, and netem can be seeded
     own_system = False  # runs do not see this machine's programs, but those of another system
     elsewhere = False  # runs are on other machines, which are given what they need
+    no_bpf = ""  # why it takes no congestion control in BPF
 
     def __init__(self) -> None:
+        self._load_timeout = 600.0  # wall seconds
         self._platform: Platform | None = None
         self._given: dict[str, Path] = {}  # module -> what was built of it for this kernel
 
@@ -122,13 +124,22 @@ class Backend(ABC):
         return self._given.get(module, given.known()[module].file)
 
     def take(
-        self, paths: Sequence[Path], say: Callable[[str], None], *, again: bool = False
+        self,
+        paths: Sequence[Path],
+        say: Callable[[str], None],
+        *,
+        objects: Sequence[Path] = (),
+        timeout: float = 600,
+        again: bool = False,
     ) -> None:
         """Build these modules for the kernel of this backend, which is prepared, and make known
-        what they register, or if that is done for another kernel check that it is the same; `say`
-        is given what the compiler said."""
-        for path in paths:
-            source = given.collect(path)
+        what they and these `objects` of BPF register, or if that is done for another kernel check
+        that it is the same; `say` is given what the compiler said.  Each load may take `timeout`
+        wall seconds."""
+        self._load_timeout = timeout
+        if objects and self.no_bpf:
+            raise LabError(self.no_bpf)
+        for source in (*map(given.collect, paths), *map(bpf.collect, objects)):
             key = source.digest(self.kernel_of_modules(), _KIND)
 
             def make(to: Path, source: given.Source = source) -> None:
@@ -148,19 +159,27 @@ class Backend(ABC):
         """Fill the directory `to` with what `source` compiles to, and what that registers."""
         with scratch.directory("run") as run:
             run.chmod(0o755)
-            place = run / "source"
-            source.copy(place)
-            done, seen_at = self.compile(place)
-            said = given.words(done.stdout, seen_at, source.path)
-            if done.returncode:
-                kernel = self.kernel_of_modules()
-                raise LabError(f"{source.path}: cannot be built for {kernel}:\n{said}")
-            if said:
-                say(f"{source.path}: the compiler said:\n{said}")
-            for file in given.objects_in(place, source, self.kernel_of_modules()):
-                shutil.copy(file, to / f"{given.module_name(file)}.ko")
+            if source.bpf:
+                source.copy(to)
+            else:
+                self._build_module(source, run / "source", to, say)
             found = loading.find(source, to, run / "load", self.try_modules, say)
         given.write_found(found, to)
+
+    def _build_module(
+        self, source: given.Source, place: Path, to: Path, say: Callable[[str], None]
+    ) -> None:
+        """Fill the directory `to` with what `source` compiles to in `place`."""
+        source.copy(place)
+        done, seen_at = self.compile(place)
+        said = given.words(done.stdout, seen_at, source.path)
+        if done.returncode:
+            kernel = self.kernel_of_modules()
+            raise LabError(f"{source.path}: cannot be built for {kernel}:\n{said}")
+        if said:
+            say(f"{source.path}: the compiler said:\n{said}")
+        for file in given.objects_in(place, source, self.kernel_of_modules()):
+            shutil.copy(file, to / f"{given.module_name(file)}.ko")
 
     @abstractmethod
     def kernel_of_modules(self) -> str:
@@ -198,7 +217,7 @@ def fill(
     if main:
         (run / "main.sh").write_text(main)
     (run / "bin").mkdir()
-    for program in ("lfgen", "lforder"):
+    for program in ("lfgen", "lforder", "lfcap"):
         if f"./bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
     for module in (lflink.FILE, ACK, SYNC, VARY):
@@ -217,6 +236,8 @@ def fill(
     for module in loaded:
         if module in known:
             shutil.copy(backend.given_file(module), run)
+    if any(known[module].bpf for module in loaded if module in known):
+        shutil.copy(tools.GUEST / "register.sh", run)
     if built := backend.module_files():
         for module in loaded:
             if module in known:
@@ -237,6 +258,11 @@ class Uml(Backend):
 
     name = "uml"
     exact = True
+    no_bpf = (
+        "--bpf: the uml backend has no congestion control in BPF: the kernel calls it by machine "
+        "code that a BPF JIT makes, and User-Mode Linux has none (its interpreter of BPF does not "
+        "do); use --backend vm, or vm-counted for virtual time"
+    )
     virtual = True
     processors = 1
     slowness = 1
@@ -308,7 +334,7 @@ class Uml(Backend):
 
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         (run / "run.sh").write_text(f'sh "$1/load.sh" "$1" {" ".join(names)}\n')
-        if self.boot_alone(run, megabytes=512, timeout=120):
+        if self.boot_alone(run, megabytes=512, timeout=self._load_timeout):
             said = (run / "console").read_text(errors="replace")[-4000:]
             raise LabError(f"the virtual-time kernel died of it:\n{said}")
 
@@ -418,6 +444,10 @@ class Host(Backend):
 
     name = "host"
     exact = False
+    no_bpf = (
+        "--bpf: the host backend leaves BPF to you (`bpftool struct_ops register FILE`); use "
+        "--backend vm or vm-counted"
+    )
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         other = "--backend uml (virtual time, no privilege) runs every scenario"
@@ -460,7 +490,8 @@ class Host(Backend):
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         for name in names:
             _not_loaded(name)
-        process.run(["sh", str(run / "load.sh"), str(run), *names], output=run / "out", timeout=120)
+        command = ["sh", str(run / "load.sh"), str(run), *names]
+        process.run(command, output=run / "out", timeout=self._load_timeout)
 
     def execute(
         self,
@@ -563,8 +594,10 @@ class Vm(Backend):
         return done, seen
 
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
+        # Without the options of this machine: a clock of instructions would only be slower.
         command = shlex.join(["sh", "/lab/load.sh", "/lab", *names])
-        vm.run(command, suite=self.suite, binds=[(run, "/lab")], timeout=300, **self.machine)
+        binds = [(run, "/lab")]
+        vm.run(command, suite=self.suite, binds=binds, timeout=self._load_timeout)
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         vm.check()
@@ -630,6 +663,7 @@ class Ssh(Backend):
 
     name = "ssh"
     exact = False
+    no_bpf = "--bpf: the ssh backend takes none; use --backend vm or vm-counted"
     own_system = True
     elsewhere = True
 

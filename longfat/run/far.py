@@ -89,7 +89,7 @@ def load(path: Path) -> Hosts:
 
 def _refused(scenario: Scenario) -> Iterable[str]:
     """The keys that ask for something that cannot be made of a path that is there."""
-    for name in ("udp", "short", "request", "video", "links", "trace"):
+    for name in ("udp", "short", "request", "video", "links", "trace", "pcap"):
         if getattr(scenario, name):
             yield {"links": "several links"}.get(name, name)
     for name, one in Link.model_fields.items():

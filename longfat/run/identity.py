@@ -126,7 +126,18 @@ def files(plan: Plan, scenario: Scenario) -> dict[str, str]:
                 at_load.setdefault(module, {})[key] = text
             else:
                 settings[module].append(f"{key}={text}")
-    found |= {f"{module}.conf": "\n".join(of) + "\n" for module, of in settings.items()}
+    # What is in BPF has no parameters.  The others are modules for run.sh.
+    in_bpf = [module for module in names if module in known and known[module].bpf]
+    registers = [
+        shlex.join(["sh", "./register.sh", f"./{given.file_of(one)}", *known[one].names])
+        for one in in_bpf
+    ]
+    found["setup.sh"] = "".join(f"{line} >/dev/null || exit\n" for line in registers) + plan.setup
+    found |= {
+        f"{module}.conf": "\n".join(of) + "\n"
+        for module, of in settings.items()
+        if module not in in_bpf
+    }
     if script := _insmod(names, at_load):
         found[INSMOD] = script
     return found
@@ -166,6 +177,7 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     order += [_bare("sch_lfvary.c")] if scenario.changing else []
     order += [_bare("sch_lfsync.c")] if scenario.synchronised else []
     order += [_bare("sch_lfack.c")] if scenario.misled else []
+    order += [_bare("lfcap.c")] if scenario.captures else []
     written = sorted(files(plan, scenario).items())
     return cache.digest(seed, memory(scenario), reading, *objects, *written, *order)
 

@@ -16,6 +16,7 @@ class Kernels:
 
     name = Uml.name
     exact = Uml.exact
+    no_bpf = Uml.no_bpf
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._each = {text: Uml(kernel.choose(text), text) for text in texts}
@@ -25,10 +26,17 @@ class Kernels:
         for one in self._each.values():
             one.prepare(say)
 
-    def take(self, paths: Sequence[Path], say: Callable[[str], None]) -> None:
-        """Build these modules for each kernel."""
+    def take(
+        self,
+        paths: Sequence[Path],
+        say: Callable[[str], None],
+        *,
+        objects: Sequence[Path] = (),
+        timeout: float = 600,
+    ) -> None:
+        """Build these modules for each kernel; none of them takes `objects` of BPF."""
         for number, one in enumerate(self._each.values()):
-            one.take(paths, say, again=number > 0)
+            one.take(paths, say, objects=objects, timeout=timeout, again=number > 0)
 
     def on(self, scenario: Scenario) -> Backend:
         """Where a scenario runs."""

@@ -12,13 +12,17 @@ from longfat.build.given import Given, Source
 from longfat.core.errors import LabError
 from longfat.run.result import SPLAT
 
-LOAD = "load.sh"  # of guest/
+LOAD = ("load.sh", "register.sh")  # of guest/
+
+# Of what was said: a verifier tells all that it has looked at, and what it refused at the end.
+MOST_LINES = 40
 
 # What the kernel says of a copy of its own -> what to do.
 _HINTS = {
     "already registered": "this kernel has a congestion control of that name: change .name",
     "already loaded": "this kernel has a module of that name: rename the file",
     "Unknown symbol": "the module needs a function that this kernel does not have or not export",
+    ".struct_ops.link": 'SEC(".struct_ops.link") needs Linux 6.4: use SEC(".struct_ops")',
 }
 
 
@@ -27,8 +31,9 @@ def _text(path: Path) -> str:
 
 
 def _why(run: Path, name: str) -> str:
-    """What insmod and the kernel said of a module that could not be loaded."""
-    text = _text(run / f"{name}.log").replace(f"{run}/", "").replace("/lab/", "")
+    """What insmod or bpftool and the kernel said of what could not be loaded."""
+    lines = _text(run / f"{name}.log").replace(f"{run}/", "").replace("/lab/", "").splitlines()
+    text = "\n".join(["..."] * (len(lines) > MOST_LINES) + lines[-MOST_LINES:])
     for said, hint in _HINTS.items():
         if said in text:
             text += f"\n({hint})"
@@ -42,17 +47,18 @@ def find(
     try_modules: Callable[[Path, Sequence[str]], None],
     say: Callable[[str], None],
 ) -> list[Given]:
-    """What the .ko files of `built` are, which `source` was compiled to, after `try_modules` has
+    """What the files of `built` are, which `source` was compiled to, after `try_modules` has
     loaded them in the directory `run`, which is made.
 
     Of several one may fail, such as a copy of the kernel's own: that is said.  LabError if none
     registers anything, or if the kernel complained.
     """
     run.mkdir()
-    ordered = given.in_order(built.glob("*.ko"))
+    ordered = given.in_order(built.iterdir())
     names = [file.stem for file in ordered]
     of = {file.stem: given.information(file) for file in ordered}
-    shutil.copy(tools.GUEST / LOAD, run)
+    for script in LOAD:
+        shutil.copy(tools.GUEST / script, run)
     for file in ordered:
         shutil.copy(file, run)
         foreign = [name for name in of[file.stem][1] if name not in of]
@@ -71,12 +77,17 @@ def find(
         name: tuple(words[2] for words in lines if words[:2] == ["cc", name]) for name in names
     }
     if not any(registers.values()):
-        told = [f"{name}.ko: {_why(run, name)}" for name in failed]
+        told = [f"{given.file_of(name)}: {_why(run, name)}" for name in failed]
         told += [
-            f"{name}.ko: registers no congestion control" for name in names if name not in failed
+            f"{given.file_of(name)}: registers no congestion control"
+            for name in names
+            if name not in failed
         ]
         what = "cannot be loaded" if failed else "is no congestion control"
         raise LabError("\n".join([f"{source.path}: {what}:", *told]))
+    for name in registers:
+        if source.bpf and _text(run / f"{name}.log"):
+            say(f"{source.path}: not all of it is registered: {_why(run, name)}")
     for name in failed:
         say(f"{source.path}: {name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
     found = []
@@ -96,7 +107,7 @@ def find(
                 written,
                 needs,
                 source.bare_digest(),
-                objects.digest(built / f"{name}.ko"),
+                source.bare_digest() if source.bpf else objects.digest(built / f"{name}.ko"),
             )
         )
     return found

@@ -418,6 +418,18 @@ def _routed(
     return out, spaces, queues
 
 
+def _capture(scenario: Scenario, prefix: str) -> str:
+    """The command line that begins with lfcap, before that of what it waits for."""
+    router = f"{prefix}-r"
+    ports = [f"port{i}" for i, group in enumerate(scenario.groups) if group.enter == 1]
+    devices = {"before": [(router, port) for port in ports], "behind": [(router, "bottleneck")]}
+    words = ["./bin/lfcap", str(scenario.pcap_bytes)]
+    for name in scenario.captures:
+        words.append(f"{name}.pcapng")
+        words += [x for at in devices.get(name, [(f"{prefix}-{name}", "eth0")]) for x in at]
+    return " ".join([*words, "--"])
+
+
 def _without_access(group: Group) -> Group:
     """The same, as the other end sends it."""
     return group.model_copy(update={"access": None}) if isinstance(group, Flow) else group
@@ -530,5 +542,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     if any(link.jitter or link.reorder for link in scenario.path):
         watch = f"./bin/lforder {receiver} eth0 {scenario.sample:g} order {LFGEN}"
         plan.main = plan.main.replace(LFGEN, watch)
+    if scenario.captures:
+        plan.main = plan.main.replace(LFGEN, f"{_capture(scenario, prefix)} {LFGEN}")
     plan.main = _files(scenario) + plan.main
     return plan

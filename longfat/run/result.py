@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from longfat.core.errors import LabError, cannot_write
-from longfat.run import changes, identity, iperf3
+from longfat.run import captures, changes, identity, iperf3
 from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
 from longfat.run.plan import FIRST_PORT, Plan
@@ -431,6 +431,8 @@ def make(
     if parts:
         others = {"iperf3": out["iperf3"]} if programs else {}
         out["identity"] = identity.whole(parts, out["kernel"], **others)
+    if scenario.captures:
+        out["captures"] = captures.settle(run, scenario.captures)
     if raw["l"]:
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),

@@ -25,7 +25,7 @@ from rich.progress import (
 
 from longfat.core import scratch
 from longfat.core.errors import LabError, Unwritable
-from longfat.run import result
+from longfat.run import captures, result
 from longfat.run.backends import Backend, fill
 from longfat.run.kernels import Kernels
 from longfat.run.result import Json
@@ -155,6 +155,7 @@ def _one(
             last = [line for line in samples if line.startswith("q ")][-1]
         job.packets = int(last.split()[5])
         job.reached = job.scenario.duration
+        captures.keep(run, job.scenario.captures, job.path)
         keep(data, job.path)
 
 

@@ -21,9 +21,11 @@ from pydantic import (
     ConfigDict,
     Field,
     PrivateAttr,
+    SerializerFunctionWrapHandler,
     ValidationError,
     ValidationInfo,
     field_validator,
+    model_serializer,
     model_validator,
 )
 
@@ -39,6 +41,7 @@ from longfat.run.disciplines import Aqm
 MAX_CONNECTIONS = 4096  # lfgen's MAX_FLOWS
 MAX_QUESTIONS = 1_000_000  # of one entry: they are drawn before the run
 MAX_LINKS = 16
+BOTTLENECK = "bottleneck"  # where packets are captured, besides hosts
 
 Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
@@ -378,6 +381,9 @@ class Scenario(_Strict):
     queue_sample: Seconds = 0.01
     seeds: list[int] = Field(default=[1], min_length=1)
     trace: bool = False
+    pcap: bool = False
+    pcap_at: list[str] = Field(default=[BOTTLENECK], min_length=1)
+    pcap_bytes: int = Field(default=128, ge=1, le=65536)
     kernel: Annotated[str, BeforeValidator(kernels.check)] = ""
     traffic: Literal["lfgen", "iperf3"] = "lfgen"
     link: Link
@@ -466,6 +472,26 @@ class Scenario(_Strict):
         if self.links and (self.traffic == "iperf3" or self.host.gro):
             raise ValueError("several links are neither for traffic = iperf3 nor for host.gro")
         return self
+
+    @model_validator(mode="after")
+    def _captures(self) -> Self:
+        exits = sorted({f"d{x.leave}" for x in self.groups if x.leave and x.leave < len(self.path)})
+        valid = [BOTTLENECK, *(f"s{i}" for i in range(len(self.groups))), *exits, "d"]
+        for name in self.pcap_at:
+            if name not in valid:
+                raise ValueError(f"pcap_at: no place {name!r}; valid: {', '.join(valid)}")
+        if len(set(self.pcap_at)) < len(self.pcap_at):
+            raise ValueError("pcap_at: a place is named twice")
+        if not self.pcap and {"pcap_at", "pcap_bytes"} & self.model_fields_set:
+            raise ValueError("pcap_at and pcap_bytes say how to capture: add pcap = true")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _dump(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without the keys of captures where there are none: such a result is as it was before
+        they came."""
+        found: dict[str, Any] = dump(self)
+        return {key: x for key, x in found.items() if self.pcap or not key.startswith("pcap")}
 
     @model_validator(mode="after")
     def _times(self) -> Self:
@@ -561,6 +587,14 @@ class Scenario(_Strict):
     def misled(self) -> bool:
         """Whether any receiver misbehaves."""
         return any(isinstance(group, Tcp) and group.misled for group in self.groups)
+
+    @property
+    def captures(self) -> list[str]:
+        """The files of captured packets: two of the bottleneck, one of a host."""
+        if not self.pcap:
+            return []
+        sides = ("before", "behind")
+        return [x for at in self.pcap_at for x in (sides if at == BOTTLENECK else (at,))]
 
     @property
     def max_rtt(self) -> float:

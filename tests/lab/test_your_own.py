@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 from conftest import linux_tree
+from test_bpf import compiled
 
 from examples import examples
 from longfat.build import kernel
@@ -36,9 +37,11 @@ def say(command: str, where: Path, programs: Path) -> str:
     return done.stdout
 
 
-def to_build(command: str) -> bool:
-    """Whether a command names a kernel that is not in the cache, which takes minutes to be built;
-    trees are none of the cache's."""
+def slow(command: str) -> bool:
+    """Whether a command needs an emulator, or names a kernel that is not in the cache, which takes
+    minutes to be built; trees are none of the cache's."""
+    if "--backend" in command:
+        return True
     named = re.search(r"--kernel (\S+)", command)
     texts = named[1].split(",") if named else []
     return any(
@@ -55,17 +58,20 @@ def test_the_page(tmp_path: Path) -> None:
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     files = examples(PAGE)
-    assert list(files) == ["tcp_mine.c", "steps.toml", "look.py"]
+    assert list(files) == ["tcp_mine.c", "steps.toml", "mine.bpf.c", "look.py"]
     for name, text in files.items():
         (own / name).write_text(text)
     commands = COMMAND.findall(PAGE.read_text())
     if not os.environ.get("LONGFAT_LONG"):
-        commands = [command for command in commands if not to_build(command)]
-    elif any("--kernel linux" in command for command in commands):
+        commands = [command for command in commands if not slow(command)]
+    else:
         linux_tree(own)
+        compiled(own / "mine.bpf.c")
     every = {command: say(command, own, programs) for command in commands}
     said = {
-        command.split()[1]: text for command, text in every.items() if "--kernel" not in command
+        command.split()[1]: text
+        for command, text in every.items()
+        if "--kernel" not in command and "--backend" not in command
     }
     assert list(said) == ["compare", "run", "table", "plot", "export", "look.py"]
     # On each kernel both algorithms; what is not in the cache is for `make stress`.
@@ -75,6 +81,8 @@ def test_the_page(tmp_path: Path) -> None:
             assert {".".join(one["kernel"].split(".")[:2]) for one in runs} == kernels
             assert all(("-" in one["kernel"]) is (where == "patched") for one in runs)
 
+    if any("-o bpf" in command for command in every):
+        assert result.read(own / "bpf/compare-mine_bpf-s1.json")["backend"] == "vm-counted"
     compared = sorted(path.name for path in (own / "compared").iterdir())
     assert len(compared) == 8 and {"compare.html", "compare.toml"} < set(compared)
     beside = result.read(own / "beside/compare-mine-s1.json")

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,7 @@ from test_report import run
 
 from longfat.core.errors import LabError
 from longfat.run import result
-from longfat.show import export
+from longfat.show import export, flent
 
 __all__ = ["longfat"]
 
@@ -134,3 +136,64 @@ def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises((LabError, NotADirectoryError)):
         export.write([run()], tmp_path / "file/out", "csv")
+
+
+# --- flent
+
+
+def whole(one: dict[str, Any]) -> dict[str, Any]:
+    """With what a real result has of its scenario."""
+    one["scenario"] |= {"duration": 10.0, "sample": 0.1}
+    return one
+
+
+def drawn(path: Path, *words: str) -> str:
+    """What flent itself prints of a data file."""
+    command = [sys.executable, "-m", "flent", "-i", str(path), *words]
+    environment = os.environ | {"MPLBACKEND": "svg", "HOME": str(path.parent)}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0 and "ERROR" not in done.stderr, done.stderr
+    return done.stdout
+
+
+def test_flent_reads_it(tmp_path: Path) -> None:
+    """Its own program has each flow's goodput, and draws window and RTT."""
+    one = whole(traced())
+    (path,) = flent.write([one], tmp_path)
+    assert path.name == "test-foo-s7.flent.gz"
+    text = drawn(path, "-f", "csv")
+    rows = list(csv.DictReader(text[text.index("tcp_nup,") :].splitlines()))
+    first, *others = (flow["connections"] for flow in one["flows"])
+    t, received = first[0]["t"], first[0]["received"]
+    assert [float(row["tcp_nup"]) for row in rows] == t[1:]
+    for i, row in enumerate(rows):
+        rate = (received[i + 1] - received[i]) * 8e-6 / (t[i + 1] - t[i])
+        assert float(row["TCP upload::1"]) == pytest.approx(rate)
+        # Of a flow with two connections both are counted.
+        assert float(row["TCP upload::2"]) == pytest.approx(2 * rate)
+        assert float(row["TCP upload sum"]) == pytest.approx(3 * rate)
+        assert row["Ping (ms) ICMP"] == ""
+    for name in ("upload", "tcp_cwnd", "tcp_rtt", "box_combine"):
+        drawn(path, "-p", name, "-o", str(tmp_path / f"{name}.svg"))
+        assert (tmp_path / f"{name}.svg").read_text().count("<svg") == 1
+    lines = (tmp_path / "tcp_cwnd.svg").read_text()
+    assert "TCP window size" in lines and "test-foo, seed 7" in lines
+
+
+def test_flent_s_file_is_the_same_again(tmp_path: Path) -> None:
+    (path,) = flent.write([whole(run("foo"))], tmp_path)
+    before = path.read_bytes()
+    assert flent.write([whole(run("foo"))], tmp_path) == [path] and path.read_bytes() == before
+
+
+def test_a_summary_has_nothing_to_draw(tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="test-foo, seed 7: is a summary, without samples"):
+        flent.write([result.summarise(run("foo"))], tmp_path / "to")
+    assert not list((tmp_path / "to").iterdir())
+
+
+def test_flent_on_the_command_line(longfat: Longfat, tmp_path: Path) -> None:
+    result.write(whole(run("foo")), tmp_path / "one.json")
+    said = longfat("export", tmp_path / "one.json", "--flent", "-o", tmp_path / "to")
+    assert [path.name for path in (tmp_path / "to").iterdir()] == ["test-foo-s7.flent.gz"]
+    assert "test-foo-s7.flent.gz" in said.out

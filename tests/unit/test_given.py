@@ -14,7 +14,7 @@ import pytest
 from conftest import One, Toml
 from test_runner import Fake, backend
 
-from longfat.build import given, modules, tools
+from longfat.build import bpf, given, modules, tools
 from longfat.build.given import Given
 from longfat.core import process
 from longfat.core.errors import LabError
@@ -45,6 +45,77 @@ def bar(tmp_path: Path, tree: Path) -> Iterator[Given]:
     given.give([one, helper])
     yield one
     given.forget()
+
+
+# --- in BPF
+
+STRUCT_OPS = 'int x __attribute__((section(".struct_ops"))) = 1;\n'
+BTF = 'int y __attribute__((section(".BTF"))) = 1;\n'
+EM_BPF = b"\xf7\0"
+
+
+def thing(to: Path, text: str, machine: bytes = EM_BPF) -> Path:
+    """An object file of a machine, with the sections of this text."""
+    (to / "x.c").write_text(text)
+    path = to / "foo.bpf.o"
+    assert not process.call(["cc", "-c", "-o", str(path), str(to / "x.c")]).returncode
+    data = bytearray(path.read_bytes())
+    data[18:20] = machine or data[18:20]
+    path.write_bytes(data)
+    return path
+
+
+def test_an_object_of_bpf_is_known_by_its_content(tmp_path: Path) -> None:
+    one = bpf.collect(thing(tmp_path, STRUCT_OPS + BTF))
+    assert list(one.files) == ["foo.bpf.o"] and one.bpf
+    other = tmp_path / "bar.o"
+    other.write_bytes(one.path.read_bytes())
+    same = bpf.collect(other)
+    assert list(same.files) == ["bar.bpf.o"] and same.bare_digest() == one.bare_digest()
+    thing(tmp_path, STRUCT_OPS.replace("1", "2") + BTF)
+    assert bpf.collect(one.path).bare_digest() != same.bare_digest()
+
+
+@pytest.mark.parametrize(
+    ("text", "machine", "words"),
+    [
+        (STRUCT_OPS + BTF, b"", "is an object file, but not of BPF: clang --target=bpf"),
+        (BTF, EM_BPF, r"has no section .struct_ops or .struct_ops.link"),
+        (STRUCT_OPS, EM_BPF, "has no BTF.*compile with -g"),
+    ],
+)
+def test_what_is_no_algorithm_in_bpf(tmp_path: Path, text: str, machine: bytes, words: str) -> None:
+    with pytest.raises(LabError, match=f"foo.bpf.o: {words}"):
+        bpf.collect(thing(tmp_path, text, machine))
+
+
+@pytest.mark.parametrize("name", ["nosuch.o", "x.bpf.c", "."])
+def test_what_is_no_object(tmp_path: Path, name: str) -> None:
+    (tmp_path / "x.bpf.c").write_text("int x;\n")
+    with pytest.raises(LabError, match="clang --target=bpf -O2 -g -c makes one"):
+        bpf.collect(tmp_path / name)
+
+
+def test_a_run_registers_its_own_objects_alone(one: One, tmp_path: Path, tree: Path) -> None:
+    """Before the network, in the run's script; it has no parameters and is no module."""
+    for name in ("foo", "bar"):
+        given.give([Given(f"{name}.bpf", (name, f"{name}-2"), {}, source="s", where=tmp_path)])
+    try:
+        text = one(cc='cc = "bar-2"')
+        written = identity.files(plan.make(text, 1, prefix="lf", virtual=False), text)
+        first, second = written["setup.sh"].splitlines()[:2]
+        assert first == "sh ./register.sh ./bar.bpf.o bar bar-2 >/dev/null || exit"
+        assert second == "set -e" and not [x for x in written if x.endswith(".conf")]
+        assert given.known()["bar.bpf"].file == tmp_path / "bar.bpf.o"
+        assert given.refusal("bar", "beta", 1) == "bar has no parameter 'beta'; valid: it has none"
+    finally:
+        given.forget()
+
+
+@pytest.mark.parametrize("kind", [backends.Uml, backends.Host])
+def test_backends_without_bpf_say_why(kind: type[backends.Backend], tmp_path: Path) -> None:
+    with pytest.raises(LabError, match="--bpf: .*use --backend vm"):
+        kind().take([], print, objects=[tmp_path])
 
 
 # --- what is built

@@ -675,6 +675,36 @@ def test_host_settings(one: One, commands: Commands) -> None:
         assert have["net.ipv4.tcp_reordering"] == "3"
 
 
+CAPTURED = "./bin/lfcap 64 {} -- ./bin/lfgen traffic >samples 2>&1\n"
+
+
+@pytest.mark.parametrize(
+    ("at", "words", "module"),
+    [
+        (["s1", "d"], "s1.pcapng lf-s1 eth0 d.pcapng lf-d eth0", True),
+        (
+            ["bottleneck"],
+            "before.pcapng lf-r port0 lf-r port1 behind.pcapng lf-r bottleneck",
+            False,
+        ),
+    ],
+)
+def test_captures(one: One, at: list[str], words: str, module: bool) -> None:
+    """At the bottleneck, which is a device of the network with a router alone; or of hosts."""
+    scenario = one(
+        top=f"pcap = true\npcap_bytes = 64\npcap_at = {at}",
+        rest='[[flow]]\ncc = "reno"\nrtt = "1ms"\n',
+    )
+    made = make(scenario, 1, virtual=True)
+    assert made.main == CAPTURED.format(words)
+    assert ("lflink" in made.setup) is module
+
+
+def test_iperf3_is_captured_as_lfgen_is(one: One) -> None:
+    program = make(one(top='pcap = true\ntraffic = "iperf3"'), 1, virtual=True)
+    assert "\n./bin/lfcap 128 before.pcapng lf-r port0 behind" in program.main
+
+
 @pytest.mark.parametrize("value", ["a'b", "'; echo >pwned; '", "$(echo >pwned)", 'x" y', "a\\b"])
 def test_a_setting_is_data(one: One, commands: Commands, value: str) -> None:
     """Whatever a scenario says, the shell sees one word."""
@@ -759,6 +789,15 @@ def two_links(tmp_path: Path) -> plan.Plan:
     (tmp_path / "two.toml").write_text(TWO_LINKS)
     (one,) = scenario.load(tmp_path / "two.toml")
     return make(one)
+
+
+def test_who_enters_later_does_not_arrive_at_the_first_link(tmp_path: Path) -> None:
+    (tmp_path / "two.toml").write_text(f"pcap = true\n{TWO_LINKS}")
+    (one,) = scenario.load(tmp_path / "two.toml")
+    first = [i for i, group in enumerate(one.groups) if group.enter == 1]
+    assert len(first) < len(one.groups)
+    ports = " ".join(f"lf-r port{i}" for i in first)
+    assert f" before.pcapng {ports} behind.pcapng lf-r bottleneck -- " in make(one).main
 
 
 def test_each_link_has_a_router(two_links: plan.Plan, commands: Commands) -> None:

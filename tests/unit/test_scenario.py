@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from pathlib import Path
@@ -450,6 +451,25 @@ def test_links_in_series(tmp_path: Path) -> None:
     assert one.packets(one.path[1], reverse=True) == 1000
 
 
+@pytest.mark.parametrize(
+    ("top", "says"),
+    [
+        ('pcap = true\npcap_at = ["s2"]', "pcap_at: no place 's2'; valid: bottleneck, s0, d"),
+        ('pcap = true\npcap_at = ["d", "d"]', "pcap_at: a place is named twice"),
+        ('pcap_at = ["d"]', "pcap_at and pcap_bytes say how to capture: add pcap = true"),
+        ("pcap = true\npcap_bytes = 0", "pcap_bytes: Input should be greater than or equal to 1"),
+    ],
+)
+def test_refused_captures(tmp_path: Path, toml: Toml, top: str, says: str) -> None:
+    assert says in refusal(tmp_path / "x.toml", toml(top=top))
+
+
+def test_a_result_without_captures_has_no_key_of_them(one: One) -> None:
+    without = json.loads(one().model_dump_json())
+    assert not [key for key in without if key.startswith("pcap")] and without["trace"] is False
+    assert json.loads(one(top="pcap = true").model_dump_json())["pcap_bytes"] == 128
+
+
 PAGE = (ROOT / "docs/lab.md").read_text()
 # The scenario that it begins with, and its entries of the other kinds of traffic.
 TWO = re.findall(r"```toml\n(.*?)```", PAGE, re.S)[0]
@@ -494,6 +514,7 @@ for _table in ("short", "request"):
     NEEDED |= {f"{_table}.{key}": _PARETO for key in ("size", "shape", "min_size", "max_size")}
     NEEDED[f"{_table}.sigma"] = {"size": "lognormal"}
     NEEDED[f"{_table}.sizes"] = {"size": "empirical", "mean_size": None}
+NEEDED["pcap_at"] = NEEDED["pcap_bytes"] = {"pcap": True}
 NEEDED["short.arrivals"] = {"per_second": None}
 
 
