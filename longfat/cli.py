@@ -424,8 +424,8 @@ def evaluate(
     ] = None,
     jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
     timeout: Annotated[
-        float, typer.Option(help="Wall seconds for one run (0: many times what it should take).")
-    ] = 0,
+        float, typer.Option(help="Wall seconds in which nothing of a run passes: it hangs.")
+    ] = 300,
     module: Modules = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
 ) -> None:
@@ -482,7 +482,7 @@ def evaluate(
         if by:
             jobs_of.submit(of, left, to, module or [], by, workers)
         else:
-            carry.carry_out(left, to, where, workers=workers, console=notes, timeout=timeout)
+            carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
     except (KeyboardInterrupt, process.Cancelled):
         show()
         say("what is done is kept; the same command goes on")

@@ -9,7 +9,6 @@ failed is runs/NAME.error, with all that was said; it is made again the next tim
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 from rich.console import Console
@@ -23,9 +22,9 @@ from longfat.run.kernels import Kernels
 from longfat.run.result import Json
 
 Where = Backend | Kernels
-# Wall seconds after which a run that has not ended has failed: so many, and so many times what it
-# should cost.
-PATIENCE_S, PATIENCE = 300, 60
+# Wall seconds after which a run has failed in which nothing passes, and in any case: a machine that
+# has other things to do is slow, and what hangs stands still.
+STALL_S, TIMEOUT_S = 300.0, 6 * 3600.0
 
 
 def file_of(run: Run, out: Path) -> Path:
@@ -88,8 +87,7 @@ def carry_out(
     *,
     workers: int,
     console: Console,
-    timeout: float = 0,
-    done: Callable[[Run], None] = lambda _: None,
+    stall: float = STALL_S,
 ) -> list[runner.Failure]:
     """Make these runs; those that failed.  What ends all of them, such as a full disk, is
     raised."""
@@ -103,22 +101,18 @@ def carry_out(
         result.write(kept(run, data), path)
         error_of(run, out).unlink(missing_ok=True)
         shutil.rmtree(path.with_suffix(".failed"), ignore_errors=True)
-        done(run)
 
-    def patience(job: runner.Job) -> float:
-        return timeout or PATIENCE_S + PATIENCE * cost.seconds(of[job.path])
-
-    failed = runner.run(
+    return runner.run(
         jobs,
         where,
         workers=workers,
-        timeout=patience,
+        timeout=TIMEOUT_S,
+        stall=stall,
         console=console,
         keep_going=True,
         keep=keep,
         failed=lambda failure: _say(failure, of[failure.job.path], out),
     )
-    return failed
 
 
 def _say(failure: runner.Failure, run: Run, out: Path) -> None:

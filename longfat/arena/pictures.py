@@ -11,7 +11,8 @@ from fnmatch import fnmatchcase
 from longfat.arena.criteria import Criterion, Picture
 from longfat.arena.plan import Contender, Run
 from longfat.arena.score import Cell, Scores
-from longfat.show import report  # first: it sets matplotlib up, for repeatable files
+from longfat.run.result import Json
+from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
 # isort: split
 from matplotlib import pyplot
@@ -19,8 +20,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Ellipse
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
-
-__all__ = ["clouds", "of_criterion", "report"]
 
 # Of one algorithm in all pictures of a card: the one it is of first.
 COLOURS = ("#cf222e", "#0969da", "#59636e", "#1a7f37", "#9a6700", "#8250df")
@@ -185,47 +184,46 @@ def _ellipse(axes: Axes, points: list[tuple[float, float]], colour: str) -> None
     axes.add_patch(Ellipse((mx, my), width, height, angle=angle, color=colour, alpha=0.2))
 
 
+def _delay_and_rate(record: Json) -> tuple[float, float] | None:
+    """Mean queue in ms, and Mbit/s of bulk flows, or of objects where there are none."""
+    delay = record["summary"]["queue_delay_ms"]["mean"]
+    specs = record["scenario"]["short"]
+    objects = [
+        one["goodput_bps"]
+        for one, spec in zip(record["short"], specs, strict=True)
+        if not spec["reverse"]
+    ]
+    rate = record["summary"]["goodput_bps"] or sum(objects)
+    return None if delay is None else (float(delay), float(rate) / 1e6)
+
+
 def clouds(scores: Scores, criterion: Criterion) -> dict[str, str]:
     """Path -> delay against throughput of each algorithm: a dot for each seed, and where there are
     three an ellipse of one standard deviation."""
-    found: dict[str, str] = {}
-    paths = dict.fromkeys(run.path for run in scores.of.runs if run.criterion == criterion.id)
-    for path in paths:
-        figure, axes = pyplot.subplots(figsize=(WIDTH, 5), layout="constrained")
-        drawn = False
-        for place, cc in enumerate(scores.of.all):
-            runs = [run for run in scores.of.of(criterion, cc) if run.path == path]
-            records = [scores.records[run.name] for run in runs if run.name in scores.records]
-            points = []
-            for record in records:
-                delay = record["summary"]["queue_delay_ms"]["mean"]
-                rate = record["summary"]["goodput_bps"] or sum(
-                    one["goodput_bps"]
-                    for one, spec in zip(record["short"], record["scenario"]["short"], strict=True)
-                    if not spec["reverse"]
-                )
-                if delay is not None:
-                    points.append((float(delay), rate / 1e6))
-            if not points:
-                continue
-            drawn = True
-            colour = f"C{place % 10}"
-            marker = MARKERS[place // 10 % len(MARKERS)]
-            axes.plot(*zip(*points, strict=True), marker, color=colour, ms=4)
-            if len(points) >= 3:
-                _ellipse(axes, points, colour)
-            x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
-            axes.annotate(
-                cc.text, (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small"
-            )
-        axes.set_xlim(right=0)
-        low, high = axes.get_ylim()
-        axes.set_ylim(0.97 * low, 1.01 * high)
-        axes.ticklabel_format(useOffset=False)
-        axes.set_xlabel("queue, mean, ms (less is to the right)")
-        axes.set_ylabel("goodput, Mbit/s")
-        axes.grid(alpha=0.3)
-        text = _svg(figure)
-        if drawn:
-            found[path] = text
-    return found
+    there: dict[str, dict[str, list[tuple[float, float]]]] = {}
+    for cc in scores.of.all:
+        for run in scores.of.of(criterion, cc):
+            record = scores.records.get(run.name)
+            if record and (point := _delay_and_rate(record)):
+                there.setdefault(run.path, {}).setdefault(cc.text, []).append(point)
+    return {path: _cloud(of) for path, of in there.items()}
+
+
+def _cloud(of: dict[str, list[tuple[float, float]]]) -> str:
+    figure, axes = pyplot.subplots(figsize=(WIDTH, 5), layout="constrained")
+    for place, (name, points) in enumerate(of.items()):
+        colour = f"C{place % 10}"
+        marker = MARKERS[place // 10 % len(MARKERS)]
+        axes.plot(*zip(*points, strict=True), marker, color=colour, ms=4)
+        if len(points) >= 3:
+            _ellipse(axes, points, colour)
+        x, y = (sum(p[i] for p in points) / len(points) for i in (0, 1))
+        axes.annotate(name, (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
+    axes.set_xlim(axes.get_xlim()[1], 0)
+    low, high = axes.get_ylim()
+    axes.set_ylim(0.97 * low, 1.01 * high)
+    axes.ticklabel_format(useOffset=False)
+    axes.set_xlabel("queue, mean, ms (less is to the right)")
+    axes.set_ylabel("goodput, Mbit/s")
+    axes.grid(alpha=0.3)
+    return _svg(figure)

@@ -110,6 +110,7 @@ def _one(
     timeout: float,
     cancel: threading.Event,
     keep: Callable[[Json, Path], None],
+    stall: float,
 ) -> None:
     backend = where.on(job.scenario)
     with run_directory() as run:
@@ -117,16 +118,24 @@ def _one(
         fill(run, plan, job.scenario, backend)
         parts = backend.platform.identity(job.scenario, job.seed, backend.name)
         progress = run / "progress"
+        began = moved = time.monotonic()
 
         def tick() -> None:
+            nonlocal moved
+            name = f"{job.scenario.name}, seed {job.seed}"
             if full := _full(run):
-                raise Unwritable(f"{job.scenario.name}, seed {job.seed}, given up: {full}")
+                raise Unwritable(f"{name}, given up: {full}")
             try:
-                job.reached = float(progress.read_text() or 0)
+                before, job.reached = job.reached, float(progress.read_text() or 0)
+                moved = time.monotonic() if job.reached > before else moved
             except (OSError, ValueError):
                 pass
+            if stall and time.monotonic() - moved > stall:
+                raise LabError(
+                    f"{name}, given up: it hangs: {stall:g} s have passed and nothing of the run, "
+                    f"which is at {job.reached:g} s"
+                )
 
-        began = time.monotonic()
         backend.execute(
             run,
             job.scenario,
@@ -164,15 +173,17 @@ def run(
     backend: Backend | Kernels,
     *,
     workers: int,
-    timeout: float | Callable[[Job], float],
+    timeout: float,
     console: Console,
     keep_going: bool = False,
+    stall: float = 0,
     keep: Callable[[Json, Path], None] = result.write,
     failed: Callable[[Failure], None] = lambda _: None,
 ) -> list[Failure]:
     """Carry out all jobs, `workers` at a time; the first failure ends the others, or, if they
-    `keep_going`, is said at once and in the list of all failures at the end.  `keep` is given each
-    result and where it belongs, `failed` each failure.  Without space all of them end.
+    `keep_going`, is said at once and in the list of all failures at the end.  One in which
+    no virtual time passes for `stall` seconds has failed.  `keep` is given each result and where
+    it belongs, `failed` each failure.  Without space all of them end.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
@@ -193,10 +204,7 @@ def run(
         seconds = bar.add_task("virtual time", total=total, virtual="", visible=True)
         pool = ThreadPoolExecutor(workers)
         of: dict[Future[None], Job] = {
-            pool.submit(
-                _one, job, backend, timeout(job) if callable(timeout) else timeout, cancel, keep
-            ): job
-            for job in jobs
+            pool.submit(_one, job, backend, timeout, cancel, keep, stall): job for job in jobs
         }
         futures = set(of)
         try:

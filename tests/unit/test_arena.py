@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from matplotlib import pyplot
+from matplotlib.patches import Ellipse
 from rich.console import Console
 from test_runner import SAMPLES, Fake, backend
 
@@ -29,6 +31,7 @@ from longfat.arena import (
     metrics,
     observe,
     pages,
+    pictures,
     plan,
     score,
     toml,
@@ -630,6 +633,28 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
     assert (first.path, second.path) == ("10p", "100p")
     texts = [(name, [text for text, _ in cells]) for name, cells in first.rows]
     assert texts == [("reno", ["50", "75"]), ("cubic", ["25", "-"])]
+
+
+def test_clouds(own: Path) -> None:
+    """One for each path that was measured; an ellipse where there are three seeds. All points are
+    in it, less delay to the right."""
+    (own / "1.toml").write_text(ONE.replace('asks = "What?"', 'asks = "What?"\ncloud = true'))
+    criteria.load.cache_clear()
+    of = small()
+    one = of.criteria[0]
+    assert pictures.clouds(score.Scores(of, {}, {}), one) == {}
+    records = {run.name: record() for run in of.runs if run.path == "10p"}
+    found = pictures.clouds(score.Scores(of, {}, records), one)
+    assert list(found) == ["10p"] and "reno" in found["10p"] and "cubic" in found["10p"]
+    figure = pyplot.figure()
+    axes = figure.subplots()
+    pictures._ellipse(axes, [(0.0, 0.0), (2.0, 2.0), (4.0, 4.0)], "C0")
+    (ellipse,) = axes.patches
+    assert isinstance(ellipse, Ellipse)
+    # Along the line, as wide as two standard deviations of 2 sqrt(2).
+    assert (ellipse.width, ellipse.height) == pytest.approx((2 * math.sqrt(8), 0), abs=1e-6)
+    assert ellipse.angle == pytest.approx(45)
+    pyplot.close(figure)
 
 
 def test_what_no_run_shows_is_listed() -> None:

@@ -269,3 +269,28 @@ def test_modules_of_short_flows_are_loaded_too(one: One, backend: Fake, tmp_path
         where.mkdir()
         backends.fill(where, plan.make(scenario, 1, prefix="lf", virtual=False), scenario, backend)
         assert (where / "tcp_foo.conf").exists() is (name == "with")
+
+
+def test_one_that_stands_still(one: One, backend: Fake, tmp_path: Path) -> None:
+    """It is given up; one that is only slow is not."""
+    real = Fake.execute
+
+    def execute(run: Path, *args: object, tick: Callable[[], None], **more: object) -> None:
+        for step in range(40):
+            if args[1] == 1:  # the seed
+                (run / "progress").write_text(f"{step / 10}")
+            tick()
+            time.sleep(0.02)
+        real(backend, run, *args, tick=tick, **more)  # type: ignore[arg-type]
+
+    backend.execute = execute  # type: ignore[method-assign,assignment]
+    jobs = runner.jobs_for([one()], [1, 2], tmp_path / "out")
+    console = Console(file=io.StringIO(), width=1000)
+    how = {"workers": 2, "timeout": 60.0, "console": console, "keep_going": True}
+    (failed,) = runner.run(jobs, backend, stall=0.4, **how)  # type: ignore[arg-type]
+    assert failed.job.seed == 2
+    said = (
+        "one, seed 2, given up: it hangs: 0.4 s have passed and nothing of the run, which is at 0 s"
+    )
+    assert failed.said == said
+    assert jobs[0].path.exists()
