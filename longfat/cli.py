@@ -237,9 +237,13 @@ def run(
     if not force:
         todo = [job for job in todo if not _current(job, where)]
     workers = _workers(where, jobs)
-    if hosts and todo:
+    if isinstance(machines, Ssh):
         much = sum(far.most(job.scenario) for job in todo)
-        notes.print(f"This sends up to {much / 1e9:.3g} GB, if the path has the rate of its link.")
+        said = f"This sends up to {much / 1e9:.3g} GB, if the path has the rate of its link."
+        if much > machines.hosts.cap:
+            limit = f"{machines.hosts.cap / 1e9:.3g} GB"
+            raise LabError(f"{said} That is above the cap of {limit} (cap in {hosts})")
+        notes.print(said)
     began = time.monotonic()
     failed = runner.run(
         todo, where, workers=workers, timeout=timeout, console=notes, keep_going=keep_going

@@ -10,8 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+)
 
+from longfat.core import units
 from longfat.core.errors import LabError
 from longfat.machines.remote import Machine
 from longfat.run.iperf3 import Connection
@@ -46,6 +54,7 @@ class _File(_Strict):
     sender: _Sender
     receiver: _Receiver
     config: str = ""
+    cap: Annotated[int, BeforeValidator(units.size)] = 20 * 10**9
 
 
 @dataclass(frozen=True)
@@ -54,6 +63,7 @@ class Hosts:
     receiver: Machine
     address: str  # of the receiver, for the sender
     port: int  # of the first connection
+    cap: int  # bytes of all runs together
 
 
 def load(path: Path) -> Hosts:
@@ -81,6 +91,7 @@ def load(path: Path) -> Hosts:
         Machine("receiver", found.receiver.ssh, found.receiver.sudo, config),
         found.receiver.address,
         found.receiver.port,
+        found.cap,
     )
 
 

@@ -236,6 +236,7 @@ def is_guard(path: Path, where: str) -> bool:
         ({'"far"': '"down"'}, "reno", "receiver down: ssh: connect to host down port 22"),
         ({}, "vegas", "tcp_vegas cannot be loaded: install it there"),
         ({"tcp_reordering": "tcp_nosuch"}, "reno", "this kernel has no /proc/sys/net/ipv4"),
+        ({"[sender]": 'cap = "10MB"\n[sender]'}, "reno", "above the cap of 0.01 GB (cap in "),
         ({"5301": "5201"}, "reno", "receiver far: port 5201 is taken"),
     ],
 )
@@ -324,7 +325,7 @@ def test_a_file_of_hosts(tmp_path: Path) -> None:
     )
     found = far.load(file)
     assert found.sender == Machine("sender", "me@near", True, tmp_path / "ssh_config")
-    assert (found.address, found.port) == ("10.9.0.2", 5301)
+    assert (found.address, found.port, found.cap) == ("10.9.0.2", 5301, 20 * 10**9)
     words = found.sender.command("true")
     assert words[:4] == ["ssh", "-T", "-F", str(tmp_path / "ssh_config")]
     assert words[-3:] == ["--", "me@near", "exec sudo -n sh -c 'true'"]
