@@ -581,6 +581,8 @@ class Vm(Backend):
                 raise modules.not_built(min(lacking())) from None
             raise
         (run / "out").write_text(done.stdout)
+        if (run / "error").exists():  # of which the kernel may say more, such as of a module
+            (run / "dmesg").write_text(done.dmesg)
         (run / "accelerator").write_text(done.accelerator)
         return done
 

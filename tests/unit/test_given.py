@@ -455,3 +455,19 @@ def test_a_host_removes_what_it_loaded(
     with pytest.raises(LabError, match="it failed"):
         backends.Host().execute(tmp_path, one(cc='cc = "bar"'), 1, timeout=9)
     assert removed == ["bar_cc", "bar_cc", "helper", "helper"]
+
+
+def test_a_failed_run_in_a_machine_has_its_kernel_s_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tree: Path
+) -> None:
+    """Of a run that went well, the run's own log is enough."""
+
+    def run(command: str, **options: object) -> SimpleNamespace:
+        return SimpleNamespace(stdout="insmod: no\n", dmesg="x: not here\n", accelerator="tcg")
+
+    monkeypatch.setattr(backends.vm, "run", run)
+    backends.Vm().boot(tmp_path)
+    assert not (tmp_path / "dmesg").exists()
+    (tmp_path / "error").write_text("x.ko cannot be loaded\n")
+    backends.Vm().boot(tmp_path)
+    assert (tmp_path / "dmesg").read_text() == "x: not here\n"
