@@ -1515,6 +1515,35 @@ static void sabul_hook_uneven(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
 }
 
+/* What comes before each transmission is a question: the answer, and the pacing rate. */
+static void sabul_only_answers(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100), *was;
+	struct sock *sk = (struct sock *)tp;
+	unsigned long rate;
+	u32 i, changed = 0;
+
+	was = kunit_kzalloc(test, sizeof(*was), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, was);
+	sabul_test_rate(tp, 12000);
+	tp->packets_out = 100;
+	for (i = 0; i < 101; i++) {
+		tp->data_segs_out++;
+		/* The last time after a pause. */
+		if (i == 100) {
+			tp->packets_out = 0;
+			tp->lsndtime = tcp_jiffies32 - 10 * HZ;
+		}
+		memcpy(was, tp, sizeof(*was));
+		KUNIT_EXPECT_LE(test, sabul_min_tso_segs(sk), 2U);
+		rate = sk->sk_pacing_rate;
+		changed += rate != ((struct sock *)was)->sk_pacing_rate;
+		((struct sock *)was)->sk_pacing_rate = rate;
+		KUNIT_ASSERT_EQ(test, memcmp(was, tp, sizeof(*was)), 0);
+	}
+	KUNIT_EXPECT_GT(test, changed, 50U);
+}
+
 /* Slow start's rate is the kernel's, by its ratio; 0 is no pacing, below SO_MAX_PACING_RATE. */
 static void sabul_hook_ratio(struct kunit *test)
 {
@@ -1738,6 +1767,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_hook_rates),
 	KUNIT_CASE(sabul_hook_uneven),
 	KUNIT_CASE(sabul_hook_ratio),
+	KUNIT_CASE(sabul_only_answers),
 	KUNIT_CASE(sabul_hook_fuzz),
 	KUNIT_CASE(sabul_hook_get_info),
 	KUNIT_CASE(sabul_hook_registered),
