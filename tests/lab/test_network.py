@@ -123,6 +123,7 @@ OFFERED = SMALL.replace('"10s"', '"6s"') + "\n".join(
     f'[[udp]]\nrtt = "10ms"\nrate = "{rate}mbit"\nsize = 1472' for rate in (40, 15)
 )
 PACKET = 1472 * 8 / 4  # a packet of 4 seconds, in bits per second
+FULL = 1500 * 8
 
 
 def shares(one: Json) -> list[float]:
@@ -148,6 +149,29 @@ def test_fair_queues_share_equally(
     (one,) = experiment(text=OFFERED, flow='duration = "1s"', link=f'aqm = "{aqm}"\n{more}')
     assert shares(one) == [pytest.approx(10e6, abs=within * PACKET)] * 2
     assert sum(shares(one)) == pytest.approx(20e6, abs=2 * PACKET)
+
+
+# Those that drop at random may let the link run empty.
+AT_RANDOM = ("red", "pie", "fq_pie")
+
+
+@pytest.mark.parametrize("aqm", sorted({*disciplines.AQMS, "fifo"} - {*disciplines.NEWER}))
+def test_every_discipline_carries_the_rate_and_loses_nothing_else(
+    experiment: Experiment, aqm: str
+) -> None:
+    """What is offered is carried, waits or is counted as dropped, whatever the discipline; and the
+    link carries its rate, to a packet or two."""
+    whole = OFFERED.replace('warmup = "2s"', 'warmup = "0s"').replace('"1bdp"', '"60p"')
+    whole = whole.replace("size =", 'start = "1s"\nsize =')
+    (one,) = experiment(text=whole, flow='bytes = "1kB"', link=f'aqm = "{aqm}"')
+    carried = sum(shares(one)) * 6 / FULL
+    offered = (40e6 + 15e6) / 8 / 1514 * 5
+    waits = one["queue"]["packets"][-1]
+    assert carried + waits + one["summary"]["dropped"] == pytest.approx(offered, abs=20)
+    burst = 60 if aqm == "police" else 0  # its tokens at the beginning
+    room = 20e6 * 5 / FULL + burst
+    assert carried <= room + 2
+    assert carried >= room * (0.97 if aqm in AT_RANDOM else 1) - 20
 
 
 def test_drr_s_quantum_is_in_bytes(experiment: Experiment) -> None:
@@ -290,7 +314,6 @@ size = 1472
 start = "100ms"
 {more}
 """
-FULL = 1500 * 8
 
 
 def packets(samples: Json) -> list[tuple[float, int]]:
