@@ -49,6 +49,11 @@
 #include <longfat/compat.h>
 #include <longfat/control.h>
 
+/* It has another name since there is accurate ECN. */
+#ifndef TCP_ECN_OK
+#define TCP_ECN_OK	TCP_ECN_MODE_RFC3168
+#endif
+
 static char *algorithms = "reno cubic";
 module_param(algorithms, charp, 0444);
 MODULE_PARM_DESC(algorithms, "congestion controls, with blanks between them");

@@ -7,12 +7,14 @@
 Each kernel runs in an emulator in which time is counted in instructions: what the verifier looks
 at, how long a load takes and what an ACK costs repeat exactly.  "here" is this machine's kernel,
 in real time and as root; of it there are no modules to be compared.  A kernel that is measured
-again replaces what OUT has of it.
+again replaces what OUT has of it.  MEGABYTES in the environment makes for shorter recordings
+(tests/stock/bpf.sh).
 """
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -110,10 +112,11 @@ def read(run: Path) -> tuple[str, Json]:
 
 def counted(name: str) -> tuple[str, Json]:
     """The kernel of Debian's suite `name`."""
+    megabytes = os.environ.get("MEGABYTES", "")
     with scratch.directory("stock") as run:
         source(run / "source")
         done = vm.run(
-            "sh /lab/source/tests/bpf/measure.sh /bpf /lab",
+            f"MEGABYTES={megabytes} sh /lab/source/tests/bpf/measure.sh /bpf /lab",
             suite=name,
             setup=BUILD,
             binds=[(run, "/lab")],
