@@ -133,6 +133,7 @@ static void put_packet(struct device *at, struct mmsghdr *packet)
 	uint32_t flags = from->sll_pkttype == PACKET_OUTGOING ? 2 : 1;
 	uint32_t kept = packet->msg_len < snap ? packet->msg_len : snap;
 	uint32_t length = 32 + padded(kept) + 8 + 4;
+	uint32_t head[] = { PACKET, length, at->interface, 0, 0, kept, packet->msg_len };
 	struct cmsghdr *stamp = CMSG_FIRSTHDR(&packet->msg_hdr);
 	struct timespec t;
 	uint64_t ns;
@@ -143,8 +144,9 @@ static void put_packet(struct device *at, struct mmsghdr *packet)
 	ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 	if (ns > end)
 		return;
-	put(at, (uint32_t[]){ PACKET, length, at->interface, (uint32_t)(ns >> 32), (uint32_t)ns,
-			      kept, packet->msg_len }, 28);
+	head[3] = (uint32_t)(ns >> 32);
+	head[4] = (uint32_t)ns;
+	put(at, head, sizeof(head));
 	put(at, packet->msg_hdr.msg_iov->iov_base, kept);
 	put_option(at, EPB_FLAGS, &flags, 4);
 	put(at, (uint32_t[]){ 0, length }, 8);
