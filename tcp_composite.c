@@ -965,6 +965,7 @@ static int __init composite_register(void)
 {
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
+	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
 	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
 	return composite_register_names();
 }

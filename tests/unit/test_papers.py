@@ -395,7 +395,7 @@ def test_runs_under_the_paper_s_conditions(
 
 def made_up(one: scenario.Scenario, seed: int) -> dict[str, Any]:
     """A summary as a run of this scenario may have it."""
-    flows = [
+    flows: list[dict[str, Any]] = [
         {
             "cc": flow.cc,
             "group": i,
@@ -407,7 +407,7 @@ def made_up(one: scenario.Scenario, seed: int) -> dict[str, Any]:
         for i, flow in enumerate(one.flow)
         for n in range(flow.count)
     ]
-    each = [flow["goodput_bps"] for flow in flows]
+    each: list[float] = [flow["goodput_bps"] for flow in flows]
     seconds = round(one.duration / 5)
     return {
         "scenario": json.loads(one.model_dump_json()),
