@@ -10,7 +10,7 @@ from longfat.run.scenario import Objects, Scenario, Short, Video
 from longfat.run.traffic import pareto_mean
 
 # Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
-# one module, and where it is a router; of an object.  On the slow side of what runs took.
+# one module, and where it is a router; of an object.  Rounded from what some dozens of runs took.
 START_S, DIRECT_US, ROUTER_US, OBJECT_US = 1.3, 3.0, 6.0, 250.0
 
 
