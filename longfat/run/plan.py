@@ -464,7 +464,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     exits[last] = receiver, "10.0.0.2"
     if scenario.changing and not virtual:
         raise LabError(
-            f"{scenario.name}: link.at and link.trace need virtual time: use --backend uml"
+            f"{scenario.name}: link.at, trace and delay need virtual time: use --backend uml"
         )
     if scenario.synchronised and not virtual:
         raise LabError(f"{scenario.name}: link.aqm = sync needs virtual time: use --backend uml")

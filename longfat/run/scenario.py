@@ -101,6 +101,7 @@ class Link(_Strict):
     aqm: Aqm = "fifo"
     aqm_options: dict[str, int | float | bool | str] = {}
     ecn: bool = False
+    delay: Seconds = 0.0
     loss: Probability = 0.0
     duplicate: Probability = 0.0
     reorder: Probability = 0.0
@@ -138,8 +139,9 @@ class Link(_Strict):
                 )
         if not 0 <= self.reverse_jitter <= 1:
             raise ValueError("reverse_jitter is 0s to 1s")
-        if not 0 <= self.reverse_delay <= 10:
-            raise ValueError("reverse_delay is 0s to 10s")
+        for name in ("delay", "reverse_delay"):
+            if not 0 <= getattr(self, name) <= 10:
+                raise ValueError(f"{name} is 0s to 10s")
         if self.ack_thin not in ACK_THIN:
             raise ValueError(f"ack_thin is one of {', '.join(map(str, ACK_THIN))}")
         return self
@@ -167,7 +169,8 @@ class Link(_Strict):
     @property
     def changing(self) -> set[str]:
         """What of the link changes in the course of a run: rate, delay, loss."""
-        return self._trace.says | self._at_says
+        # A delay of its own is one from the beginning on.
+        return self._trace.says | self._at_says | ({"delay"} if self.delay else set())
 
     @property
     def other_way(self) -> bool:
@@ -504,7 +507,7 @@ class Scenario(_Strict):
         for n, link in enumerate(self.path):
             self._link_in_time(link, f"link[{n}]" if self.links else "link")
         if self.changing and self.traffic == "iperf3":
-            raise ValueError("traffic = iperf3: link.at and link.trace are with lfgen only")
+            raise ValueError("traffic = iperf3: link.at, trace and delay are with lfgen only")
         for kind in TRAFFIC:
             for i, traffic in enumerate(getattr(self, kind)):
                 if traffic.start >= self.duration:
@@ -670,7 +673,8 @@ class Scenario(_Strict):
 
     def steps(self, link: Link) -> list[Step]:
         """How a link is in the course of the run."""
-        found = [*changes.unrolled(link._trace, self.duration)]
+        found = [Change(0.0, delay=link.delay)] if link.delay else []
+        found += changes.unrolled(link._trace, self.duration)
         for at in link.at:
             found += changes.repeated(at.change, at.every, self.duration)
         return changes.steps(link.rate, found)

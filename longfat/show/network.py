@@ -60,8 +60,9 @@ def facts(scenario: Scenario, link: Link) -> list[str]:
         lines.append(f"aggregates for {_time(link.aggregate)}")
     if link.ack_thin > 1:
         lines.append(f"one ACK of {link.ack_thin}")
-    if link.changing:
-        count = len(scenario.steps(link)) - 1
+    if link.delay:
+        lines.append(f"delay {_time(link.delay)}")
+    if link.changing and (count := len(scenario.steps(link)) - 1):
         lines.append(f"changes {count} times: {', '.join(sorted(link.changing))}")
     if link.reverse_rate:
         back = scenario.packets(link, reverse=True)

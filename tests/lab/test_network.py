@@ -421,6 +421,16 @@ loss = 0
     assert rtt[3] - rtt[1] == pytest.approx(5000, abs=400)
 
 
+def test_a_link_s_own_delay_is_of_who_crosses_it(experiment: Experiment) -> None:
+    """In every RTT from the handshake on, and not of the flow that leaves before."""
+    more = '[[link]]\nrate = "20mbit"\nbuffer = "1bdp"\ndelay = "25ms"\n'
+    text = SMALL.replace("[link]", "[[link]]").replace("{link}", more)
+    first = '[[flow]]\ncc = "reno"\nrtt = "40ms"\nleave = 1\nsocket_buffer = "30kB"'
+    (one,) = experiment(text=text, flow='socket_buffer = "30kB"', more=first)
+    least = [flow["connections"][0]["min_rtt_us"][-1] for flow in one["flows"]]
+    assert 65_000 <= least[0] <= 66_500 and 40_000 <= least[1] <= 41_500
+
+
 def test_what_a_change_leaves_as_it_was(experiment: Experiment) -> None:
     """A link that changes to what it is gives what one gives that does not change."""
     same = '[[link.at]]\ntime = "3s"\nrate = "20mbit"\nevery = "0.37s"'

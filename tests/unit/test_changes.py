@@ -76,8 +76,22 @@ def test_files_for_the_kernel(one: One) -> None:
     )
     assert set(made.files) == {"vary-east"}
     assert "netem rate 10000000bit" in made.setup
-    with pytest.raises(LabError, match="one: link.at and link.trace need virtual time: use --back"):
+    with pytest.raises(
+        LabError, match="one: link.at, trace and delay need virtual time: use --back"
+    ):
         plan.make(one(link=AT), 7, prefix="lf", virtual=False)
+
+
+def test_a_delay_of_the_link_s_own(one: One) -> None:
+    """From the beginning on, until a change says otherwise."""
+    scenario = one(link='delay = "5ms"\n[[link.at]]\ntime = "2s"\ndelay = "30ms"')
+    ms = 10**6
+    assert scenario.steps(scenario.link) == [
+        Step(0, 10_000_000, 5 * ms),
+        Step(2000 * ms, 10_000_000, 30 * ms),
+    ]
+    made = plan.make(one(link='delay = "5ms"'), 7, prefix="lf", virtual=True)
+    assert made.files["vary-east"].splitlines()[1:] == ["0 -1 5000000 0 0"]
 
 
 def test_a_link_that_does_not_change(one: One) -> None:

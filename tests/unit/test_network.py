@@ -87,6 +87,7 @@ def test_as_text(two: scenario.Scenario) -> None:
 
 
 def test_one_link_is_the_bottleneck(one: One) -> None:
+    assert "  delay 5 ms" in network.text(one(link='delay = "5ms"'))
     assert network.text(one(link="mtu = 9000")).splitlines()[2:] == [
         "                     bottleneck",
         "                     10 Mbit/s",
