@@ -95,7 +95,10 @@ def test_plan_of_objects(one: One) -> None:
         ),
         ('[[request]]\nrtt = "1ms"\nmean_size = "1kB"\nrequest = "1MB"', "a request is 1B"),
         ('[[video]]\nrtt = "1ms"\nrate = "1mbit"\nchunk = "1ms"', "chunk is 10ms to 60s"),
-        ('[[video]]\nrtt = "1ms"\nrate = "1mbit"\nsize = "1MB"', "valid here: cc, chunk, count"),
+        (
+            '[[video]]\nrtt = "1ms"\nrate = "1mbit"\nsize = "1MB"',
+            "valid here: ack_ahead, ack_every, cc, chunk, count",
+        ),
         ('[[request]]\nrtt = "0.9ms"\nmean_size = "1kB"', "of a request is 1ms to 10s"),
         (
             '[[request]]\nrtt = "1ms"\nmean_size = "1kB"\ncount = 1000',
