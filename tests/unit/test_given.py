@@ -18,6 +18,7 @@ from longfat.build import bpf, given, modules, tools
 from longfat.build.given import Given
 from longfat.core import process
 from longfat.core.errors import LabError
+from longfat.machines import vm
 from longfat.run import backends, identity, loading, plan, scenario
 
 __all__ = ["backend"]
@@ -465,7 +466,7 @@ def test_a_failed_run_in_a_machine_has_its_kernel_s_words(
     def run(command: str, **options: object) -> SimpleNamespace:
         return SimpleNamespace(stdout="insmod: no\n", dmesg="x: not here\n", accelerator="tcg")
 
-    monkeypatch.setattr(backends.vm, "run", run)
+    monkeypatch.setattr(vm, "run", run)
     backends.Vm().boot(tmp_path)
     assert not (tmp_path / "dmesg").exists()
     (tmp_path / "error").write_text("x.ko cannot be loaded\n")
