@@ -193,15 +193,16 @@ class Cluster:
         self.both_run()
         said = slurm("squeue", "--noheader", "--states=R", "-o", "%P %m %l").splitlines()
         until(lambda: bool(slurm("squeue", "--noheader", "--states=CD")), "the first job is done")
+        # What a job that goes on has just made may go with it.
+        ended = len(slurm("squeue", "--noheader", "--states=CD").splitlines())
         done = self.report.made()
         os.killpg(process.pid, signal.SIGINT)
         require(process.wait(timeout=60) != 0, "an interrupted report has the exit status 0")
         until(lambda: not slurm("squeue", "--noheader"), "no job is left", 30)
         until(lambda: not any(node.running() for node in self.nodes), "no run is left", 30)
         self.before = self.report.made()
-        require(
-            done.items() <= self.before.items(), f"of {list(done)} are {list(self.before)} left"
-        )
+        kept = done.items() & self.before.items()
+        require(len(kept) >= ended, f"{ended} ended; of {list(done)} are {list(self.before)} left")
         log = self.report.log.read_text()
         (whole,) = re.findall(r"(\d+) of \1 runs are left to do", log)
         self.whole = int(whole)
