@@ -374,15 +374,15 @@ class Uml(Backend):
             tick=tick,
         )
         if status:
-            tail = _last_words((run / "console").read_text(errors="replace"))
+            console = (run / "console").read_text(errors="replace")
             why = f"the virtual-time kernel ended with status {status}"
-            if "ran out of space" in tail:
+            if "ran out of space" in console:
                 why += (
                     f" because there is no space left in {self.memory()}, where its memory is (it "
                     f"takes up to {megabytes} MB): free some, run fewer at once (-j 1), or mount "
                     f"it with a larger size="
                 )
-            raise LabError(f"{why}:\n{tail}")
+            raise LabError(f"{why}:\n{_last_words(console)}")
 
     def boot_alone(
         self, run: Path, *, megabytes: int, timeout: float, arguments: tuple[str, ...] = ()
