@@ -8,7 +8,8 @@ import shutil
 import struct
 from pathlib import Path
 
-from longfat.core.errors import LabError, cannot_write
+from longfat.core.errors import LabError
+from longfat.core.files import replacing
 
 _PACKET = 6  # the type of a packet's block
 
@@ -59,14 +60,6 @@ def place(name: str, result: Path) -> Path:
 def keep(run: Path, names: list[str], result: Path) -> None:
     """Copy the files beside the result file, each in one step."""
     for name in names:
-        path = place(name, result)
-        partial = path.with_name(f".{path.name}.partial")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        remedy = "free space, choose a directory by --out, or capture less (pcap_bytes)"
+        with replacing(place(name, result), remedy) as partial:
             shutil.copyfile(run / _name(name), partial)
-            partial.replace(path)
-        except OSError as error:
-            remedy = "free space, choose a directory by --out, or capture less (pcap_bytes)"
-            raise cannot_write(error, path, remedy) from error
-        finally:
-            partial.unlink(missing_ok=True)

@@ -22,13 +22,12 @@ import hashlib
 import json
 import math
 import re
-import secrets
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from longfat.core.errors import LabError, cannot_write
+from longfat.core.errors import LabError
+from longfat.core.files import replacing
 from longfat.run import captures, changes, identity, iperf3
 from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
@@ -444,17 +443,8 @@ def make(
 
 def write_whole(text: str, path: Path) -> None:
     """Write a file in one step: it is whole, or as it was.  LabError if that cannot be."""
-    # Of this call alone: another lab may write the same file now.
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    with replacing(path, "free space, or choose a directory by --out") as partial:
         partial.write_text(text)
-        partial.replace(path)
-    except OSError as error:
-        raise cannot_write(error, path, "free space, or choose a directory by --out") from error
-    finally:
-        with suppress(OSError):
-            partial.unlink()
 
 
 def write(result: Json, path: Path) -> None:

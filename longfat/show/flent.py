@@ -12,11 +12,13 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from longfat.core.errors import LabError, cannot_write
+from longfat.core.errors import LabError
+from longfat.core.files import replacing
 from longfat.run.result import Json, jain
 
 FORMAT = 4  # of flent's files
@@ -111,19 +113,18 @@ def name_of(result: Json) -> str:
 
 
 def write(results: list[Json], out: Path) -> list[Path]:
-    """A file for each result below `out`."""
+    """A file for each result below `out`; LabError if two would be the same file."""
+    names = Counter(map(name_of, results))
+    if twice := [name for name, count in names.items() if count > 1]:
+        raise LabError(
+            f"{twice[0]}: {names[twice[0]]} results would be this file: export those of one "
+            f"directory at a time, each with its own -o"
+        )
     written = []
     for one in results:
         path = out / name_of(one)
-        partial = path.with_name(f".{path.name}.partial")
-        try:
-            out.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(document(one), separators=(",", ":"))
+        text = json.dumps(document(one), separators=(",", ":"))
+        with replacing(path, "free space, or choose a directory by -o") as partial:
             partial.write_bytes(gzip.compress(text.encode(), mtime=0))
-            partial.replace(path)
-        except OSError as error:
-            raise cannot_write(error, path, "free space, or choose a directory by -o") from error
-        finally:
-            partial.unlink(missing_ok=True)
         written.append(path)
     return written

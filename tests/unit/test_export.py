@@ -189,7 +189,14 @@ def test_flent_s_file_is_the_same_again(tmp_path: Path) -> None:
 def test_a_summary_has_nothing_to_draw(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="test-foo, seed 7: is a summary, without samples"):
         flent.write([result.summarise(run("foo"))], tmp_path / "to")
-    assert not list((tmp_path / "to").iterdir())
+    assert not (tmp_path / "to").exists()
+
+
+def test_flent_takes_no_two_results_for_one_file(tmp_path: Path) -> None:
+    """Such as of one scenario on two backends."""
+    with pytest.raises(LabError, match=r"test-foo-s7\.flent\.gz: 2 results would be this file"):
+        flent.write([whole(run("foo"))] * 2, tmp_path / "to")
+    assert not (tmp_path / "to").exists()
 
 
 def test_flent_on_the_command_line(longfat: Longfat, tmp_path: Path) -> None:
