@@ -73,6 +73,20 @@ def left(of: Evaluation, out: Path, where: Where) -> list[Run]:
     return sorted(found, key=lambda run: (-cost.seconds(run), run.name))
 
 
+def forget(runs: list[Run], out: Path) -> None:
+    """Take away what there is of these runs, which are to be made: should they not be, a page would
+    show an older version's numbers as those of now."""
+    for run in runs:
+        file_of(run, out).unlink(missing_ok=True)
+        error_of(run, out).unlink(missing_ok=True)
+        _forget_what_it_left(run, out)
+
+
+def _forget_what_it_left(run: Run, out: Path) -> None:
+    """The directory of a run that failed: its words are enough."""
+    shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
+
+
 def _never_sent(run: Run, data: Json) -> bool:
     """Whether nothing at all arrived of all flows of the algorithm."""
     flows = [flow for flow in data["flows"] if flow["cc"] == run.cc.cc]
@@ -91,6 +105,7 @@ def carry_out(
 ) -> list[runner.Failure]:
     """Make these runs; those that failed.  What ends all of them, such as a full disk, is
     raised."""
+    forget(runs, out)
     jobs = [runner.Job(run.scenario, run.seed, file_of(run, out)) for run in runs]
     of = {job.path: run for job, run in zip(jobs, runs, strict=True)}
 
@@ -99,8 +114,6 @@ def carry_out(
         if _never_sent(run, data):
             raise LabError(f"{run.name}: {run.cc.text} never sent anything")
         result.write(kept(run, data), path)
-        error_of(run, out).unlink(missing_ok=True)
-        shutil.rmtree(path.with_suffix(".failed"), ignore_errors=True)
 
     return runner.run(
         jobs,
@@ -116,8 +129,7 @@ def carry_out(
 
 
 def _say(failure: runner.Failure, run: Run, out: Path) -> None:
-    """Write down why a run failed; of what it left its words are enough."""
-    file_of(run, out).unlink(missing_ok=True)
-    shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
+    """Write down why a run failed."""
+    _forget_what_it_left(run, out)
     said = failure.said.partition("\n(all it left")[0]
     result.write_whole(said.rstrip("\n") + "\n", error_of(run, out))

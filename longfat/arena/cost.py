@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 
 from longfat.arena.plan import Run
+from longfat.run import lflink
 from longfat.run.scenario import Objects, Scenario, Short, Video
 from longfat.run.traffic import pareto_mean
 
@@ -47,12 +48,7 @@ def seconds(run: Run) -> float:
     if one.link.changing:
         most = one.mean_rate
     packets = min(most / 8 * one.duration, sent) / one.link.mtu
-    router = (
-        len(one.path) > 1
-        or one.changing
-        or any(link.aqm != "fifo" or link.impaired or link.other_way for link in one.path)
-    )
-    each = ROUTER_US if router else DIRECT_US
+    each = DIRECT_US if lflink.carries(one) else ROUTER_US
     return START_S + (packets * each + objects * OBJECT_US) / 1e6
 
 

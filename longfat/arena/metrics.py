@@ -234,6 +234,17 @@ def resent(seen: Seen, who: str = "ours") -> float | None:
 
 
 @_metric
+def needless(seen: Seen) -> float | None:
+    """Packets of bulk flows that were sent again, more than the bottleneck dropped, % of those that
+    arrived.  The flows are all that there is."""
+    flows = seen.flows()
+    packets = sum(_packets(seen, flow) for flow in flows)
+    lost = float(seen.run["summary"]["dropped"])
+    again = max(0.0, sum(float(flow["retransmissions"]) for flow in flows) - lost)
+    return 100 * again / packets if packets else None
+
+
+@_metric
 def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
     """The same, more than in the other run, percentage points."""
     here, there = resent(seen, who), resent(base, who)
@@ -257,7 +268,8 @@ def lossy_seconds(seen: Seen) -> float | None:
 
 @_metric
 def datagrams_lost(seen: Seen, count: bool = False) -> float | None:
-    """UDP packets that did not arrive, % of those sent, or how many in the measured time."""
+    """UDP packets that did not arrive, % of those sent in the measured time, or how many.  What is
+    on its way when that begins or ends makes it wrong."""
     # With UDP's, IP's and Ethernet's headers, of which the rate is.
     rest = 8 + 20 + 14
     seconds = float(seen.scenario["duration"]) - float(seen.scenario["warmup"])

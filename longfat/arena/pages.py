@@ -110,9 +110,10 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         values.append(shown(points[0].value, number) if points else "")
         failed = failed or (points[0].failed if points else "")
     suffix = "error" if failed and run.name not in scores.records else "json"
+    other = run.other(cc)
     return Detail(
         run.path,
-        run.beside.text if run.beside else "",
+        other.text if other else "",
         run.seed,
         values,
         f"{SCENARIOS}/{run.file}",
@@ -295,14 +296,13 @@ def _rows(scores: Scores) -> Iterator[list[str]]:
         for one in cell.points:
             state = "failed" if one.failed else "not measured yet" if one.missing else "measured"
             value = "" if one.value is None else f"{one.value:.6g}"
-            run = one.run
+            run, other = one.run, one.run.other(cell.cc)
             yield [
                 cell.criterion.id,
                 cell.number.name,
                 cell.number.unit,
                 cell.cc.text,
-                # Of a pair the one that the row is not about.
-                (run.cc.text if run.cc != cell.cc else run.beside.text) if run.beside else "",
+                other.text if other else "",
                 run.path,
                 str(run.seed),
                 "never" if one.value is not None and math.isinf(one.value) else value,

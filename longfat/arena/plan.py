@@ -91,6 +91,10 @@ class Run:
     def name(self) -> str:
         return f"{self.scenario.name}-s{self.seed}"
 
+    def other(self, cc: Contender) -> Contender | None:
+        """Who stands beside an algorithm of this run, perhaps itself."""
+        return self.cc if self.beside == cc else self.beside
+
     @property
     def path(self) -> str:
         """The path in words."""

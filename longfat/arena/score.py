@@ -65,7 +65,8 @@ class Cell:
         """Path, and who it is beside -> the mean over the seeds; None where one failed."""
         found: dict[str, list[float | None]] = {}
         for one in self.points:
-            beside = f" beside {one.run.beside.text}" if one.run.beside else ""
+            other = one.run.other(self.cc)
+            beside = f" beside {other.text}" if other else ""
             found.setdefault(one.run.path + beside, []).append(
                 None if one.failed or one.missing else one.value
             )
@@ -150,17 +151,17 @@ def _judge(value: float | None, standards: list[float], number: Number) -> Mark:
         return Mark.NONE
     sign = 1 if number.better == "more" else -1
 
-    def ahead(a: float, b: float) -> bool:
-        """Whether a is better than b by more than what is none."""
-        if a == b:
-            return False
-        if math.isinf(a) or math.isinf(b):
-            return sign * a > sign * b
-        return sign * (a - b) > max(number.same, marks().part * abs(b))
+    def gain(standard: float) -> float:
+        """How much better it is than a standard; a difference that counts as none is 0."""
+        if value == standard:
+            return 0
+        none = 0 if math.isinf(standard) else max(number.same, marks().part * abs(standard))
+        return sign * (value - standard) if abs(value - standard) > none else 0
 
-    if all(ahead(value, one) for one in standards):
+    gains = [gain(one) for one in standards]
+    if min(gains) > 0:
         return Mark.BETTER
-    if all(ahead(one, value) for one in standards):
+    if max(gains) < 0:
         beyond = number.harmful is not None and sign * value < sign * number.harmful
         return Mark.HARMFUL if beyond else Mark.WORSE
     return Mark.BETWEEN

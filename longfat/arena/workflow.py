@@ -60,10 +60,7 @@ def submit(
         "runs": {run.name: run.criterion for run in of.runs},
     }
     result.write_whole(json.dumps(about, indent=1, sort_keys=True) + "\n", out / ABOUT)
-    for run in left:
-        # What is of an older version would be taken for done.
-        carry.file_of(run, out).unlink(missing_ok=True)
-        carry.error_of(run, out).unlink(missing_ok=True)
+    carry.forget(left, out)
     runs = [
         {
             "name": run.name,

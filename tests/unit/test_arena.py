@@ -363,6 +363,29 @@ def test_what_a_call_loses() -> None:
     assert value("datagrams_lost", one, count=True) == pytest.approx(80 * 12.5)
 
 
+def test_what_was_sent_again_and_not_lost() -> None:
+    flows = [flow(0, 6_000_000, retransmissions=300), flow(1, 3_000_000, retransmissions=7)]
+    one = record(flows=flows)
+    one["summary"]["dropped"] = 100
+    assert value("needless", one) == pytest.approx(100 * 207 / (9e7 / 1448))
+    one["summary"]["dropped"] = 400
+    assert value("needless", one) == 0
+
+
+def test_other_traffic_is_on_its_way_at_no_end() -> None:
+    """Where packets of UDP are counted, they are sent and arrive within the measured time."""
+    counted = [x for x in criteria.load() if any(n.metric == "datagrams_lost" for n in x.number)]
+    assert {one.id for one in counted} == {"5.2.2", "tcpeval-5.3"}
+    of = plan.evaluation(["reno"], ["cubic"], "full", only=[one.id for one in counted])
+    for criterion in counted:
+        paths = {p for n in criterion.number if n.metric == "datagrams_lost" for p in n.paths}
+        for run in of.of(criterion, of.contenders[0]):
+            one = run.scenario
+            for udp in one.udp if any(fnmatchcase(run.path, path) for path in paths) else ():
+                assert one.warmup <= udp.start, run.name
+                assert udp.start + (udp.duration or math.inf) <= one.duration - 1, run.name
+
+
 def test_incast() -> None:
     times = [flow(0, 1, completion_s=0.01 * i) for i in range(1, 101)]
     one = record(flows=times)
@@ -449,6 +472,7 @@ def number(**changes: Any) -> criteria.Number:
         (79.0, [100.0, 80.0], {}, Mark.BETWEEN),  # within a twentieth of the better one
         (90.0, [100.0, 80.0], {}, Mark.BETWEEN),
         (120.0, [100.0, 80.0], {}, Mark.WORSE),
+        (105.1, [100.0], {}, Mark.WORSE),  # more than a twentieth of the standard's, not of its own
         (120.0, [100.0, 80.0], {"harmful": 110.0}, Mark.HARMFUL),
         (103.0, [100.0, 80.0], {"harmful": 90.0}, Mark.BETWEEN),  # as a standard is
         (math.inf, [100.0], {}, Mark.WORSE),
@@ -557,6 +581,26 @@ def test_a_full_disk_ends_all(
     assert not list(out.glob("runs/*"))
 
 
+def test_what_is_older_is_no_number(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If an evaluation ends early, what it did not come to is not measured."""
+    out = tmp_path / "out"
+    assert carry_out(small(), out, backend) == 0
+    (own / "1.toml").write_text(ONE.replace('rtt = "20ms"', 'rtt = "30ms"'))
+    criteria.load.cache_clear()
+    of = small()
+
+    def full(*_: object) -> None:
+        raise Unwritable("no space is left")
+
+    monkeypatch.setattr(result, "write", full)
+    with pytest.raises(Unwritable):
+        carry_out(of, out, backend)
+    cell = score.score(of, out).cell(of.criteria[0], 0, of.contenders[0])
+    assert (cell.text, cell.value) == ("not measured yet", None)
+
+
 class Links(HTMLParser):
     """The references of a page."""
 
@@ -615,11 +659,15 @@ def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: P
     assert "not measured yet" in (out / "league.html").read_text()
 
 
+def paired() -> str:
+    """A criterion in which all stand beside all."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$beside", rtt = "20ms" }')
+    return text.replace('asks = "What?"', 'asks = "What?"\nbeside = "all"')
+
+
 def test_heat_map(own: Path, tmp_path: Path) -> None:
     """Of two there is one run; each has its part of it."""
-    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$beside", rtt = "20ms" }')
-    text = text.replace('asks = "What?"', 'asks = "What?"\nbeside = "all"')
-    (own / "1.toml").write_text(text)
+    (own / "1.toml").write_text(paired())
     criteria.load.cache_clear()
     of = small()
     assert [(run.cc.text, run.beside and run.beside.text) for run in of.runs[::2]] == [
@@ -633,6 +681,24 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
     assert (first.path, second.path) == ("10p", "100p")
     texts = [(name, [text for text, _ in cells]) for name, cells in first.rows]
     assert texts == [("reno", ["50", "75"]), ("cubic", ["25", "-"])]
+
+
+def test_beside_each_other(own: Path, tmp_path: Path) -> None:
+    """Who stands beside whom is another path, for the second of two, too."""
+    (own / "1.toml").write_text(paired())
+    criteria.load.cache_clear()
+    of = small()
+    reno, cubic = of.all
+    there = [run for run in of.runs if run.path == "10p"]
+    assert len(there) == 3
+    value = {(reno, reno): 1.0, (reno, cubic): 2.0, (cubic, cubic): 4.0}
+    seen = {}
+    for cc in of.all:
+        points = [score.Point(run, value[run.cc, run.beside or cc]) for run in there]
+        mine = [one for one in points if cc in (one.run.cc, one.run.beside)]
+        seen[cc] = score.Cell(of.criteria[0], of.criteria[0].number[0], cc, mine).by_path()
+    assert seen[reno] == {"10p beside reno": 1, "10p beside cubic": 2}
+    assert seen[cubic] == {"10p beside reno": 2, "10p beside cubic": 4}
 
 
 def test_clouds(own: Path) -> None:
