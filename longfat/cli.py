@@ -470,7 +470,7 @@ def evaluate(
     own = _Own(module or [], [], timeout or 3600)
     where, _ = _ready(Uml.name, own, read)
     of, to = made[0], out or Path("evaluated") / profile
-    words = [data.COMMAND, "run", f"{plan.SCENARIOS}/FILE", *own.words]
+    words = [data.COMMAND, "run", str(to / plan.SCENARIOS / "FILE"), *own.words]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)
@@ -478,7 +478,7 @@ def evaluate(
 
     def show() -> score.Scores:
         scores = score.score(of, to)
-        for path in pages.write(scores, to, " ".join(words)):
+        for path in pages.write(scores, to, shlex.join(words)):
             console.print(str(path), soft_wrap=True, highlight=False)
         return scores
 

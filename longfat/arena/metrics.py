@@ -253,7 +253,8 @@ def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
 
 @_metric
 def marked(seen: Seen, who: str = "ours") -> float | None:
-    """Packets of bulk flows that arrived with a mark, %."""
+    """Packets of bulk flows that were acknowledged as marked, %.  By RFC 3168 that is all that is
+    acknowledged from a mark on until its sender has answered."""
     flows = seen.flows(who)
     packets = sum(_packets(seen, flow) for flow in flows)
     return 100 * sum(float(flow["ce_marks"]) for flow in flows) / packets if packets else None

@@ -339,8 +339,8 @@ OBJECT = '[[short]]\nper_second = 1.0\nmean_size = "1kB"'
 
 
 def test_efficiency_of_a_link_that_changes(one: One, finished: Run) -> None:
-    """The least time is that of the link as it was: 1 MB that begin at 1 s after a round trip, of
-    which 0.9 s are at 10 Mbit/s and 1 s is an outage, and none is faster than that."""
+    """The least time is that of the link as it was: 10 Mbit/s, from 2 s on an outage, from 3 s on 5
+    Mbit/s.  An object begins at 1 s, and its data after a round trip, at 1.1 s."""
     link = """
 [[link.at]]
 time = "2s"
@@ -350,7 +350,7 @@ time = "3s"
 down = false
 rate = "5mbit"
 """
-    # 0.1 s for the round trip; 5 Mbit of 8 in 0.9 s would be 9: the last has none of the outage.
+    # 1 MB: 8 of the 9 Mbit until the outage.
     least = 0.1 + 0.8
     assert efficiency(one, finished, link, "d 2 1 1 1000000", OBJECT) == pytest.approx(least)
     # 2 MB: 9 Mbit until the outage, then 7 at half the rate.
