@@ -103,7 +103,7 @@ class Node:
             with suppress(psutil.NoSuchProcess):  # or a zombie
                 words = one.cmdline()
                 if words[1:4] == ["-m", "longfat.pages", "run"]:
-                    run = words[4]
+                    run = words[-1]
                 booted |= words[0].endswith("/linux") if words else False
         return run if booted else None
 
