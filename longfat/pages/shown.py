@@ -138,6 +138,14 @@ class Shown:
     peers: dict[str, list[str]] = field(default_factory=dict)  # congestion control -> cells
 
 
+AT_ONCE = "all lose at once: "  # begins what numbers are called of runs in which they do
+
+
+def at_once(values: dict[str, Value]) -> dict[str, Value]:
+    """These, of such runs."""
+    return {AT_ONCE + name: value for name, value in values.items()}
+
+
 # The runs of a scenario file that are there, current or older, by its name.
 Runs = Callable[[str], list[Json]]
 

@@ -12,10 +12,12 @@ from longfat.build import hstcp
 from longfat.pages.data import logarithmic
 from longfat.pages.observe.cwhstcp import fast_flows
 from longfat.pages.shown import (
+    AT_ONCE,
     Runs,
     Shown,
     Table,
     Value,
+    at_once,
     case,
     cc,
     colour,
@@ -32,7 +34,6 @@ from longfat.pages.shown import (
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
-AT_ONCE = "all lose at once: "  # so numbers are called that are of runs in which they do
 
 
 def table1(runs: Runs) -> Shown:
@@ -137,9 +138,9 @@ def table2(runs: Runs) -> Shown:
     found, stcp = runs("cwhstcp-table2"), runs("cwhstcp-stcp")
     shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
     shown.values |= _five_flows(found) | _three_flows(stcp)
-    if at_once := runs("cwhstcp-table2-sync"):
-        values = _five_flows(at_once) | _three_flows(runs("cwhstcp-stcp-sync"))
-        shown.under |= {AT_ONCE + name: value for name, value in values.items()}
+    if synchronised := runs("cwhstcp-table2-sync"):
+        three = _three_flows(runs("cwhstcp-stcp-sync"))
+        shown.under |= at_once(_five_flows(synchronised) | three)
     for name, of in (("HSTCP", found), ("STCP", stcp)):
         shown.values[f"{name}: the longest's share over the shortest's"] = over(
             of, _longest_over_shortest
@@ -193,9 +194,8 @@ def fig2(runs: Runs) -> Shown:
 def table3(runs: Runs) -> Shown:
     """By c, 622 Mbit/s."""
     shown = _by_c(runs("cwhstcp-table3"))
-    if at_once := runs("cwhstcp-table3-sync"):
-        values = _by_c(at_once).values
-        shown.under |= {AT_ONCE + name: value for name, value in values.items()}
+    if synchronised := runs("cwhstcp-table3-sync"):
+        shown.under |= at_once(_by_c(synchronised).values)
     return shown
 
 

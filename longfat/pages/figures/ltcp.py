@@ -18,10 +18,12 @@ from longfat.pages.catalogue import PEERS
 from longfat.pages.data import interval, logarithmic
 from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import (
+    AT_ONCE,
     Runs,
     Shown,
     Table,
     Value,
+    at_once,
     case,
     cc,
     colour,
@@ -65,10 +67,6 @@ PAPER = public("ltcp")
 RATES = {100e6: "100mbit", 250e6: "250mbit", 500e6: "500mbit", 1e9: "1gbit", 2.4e9: "2.4gbit"}
 BESIDE = ("htcp", "bic")  # of the kernel's, those that the paper prints, besides Reno
 BETA, W_T = PAPER["parameters"]["beta"], PAPER["parameters"]["W_T"]
-
-
-# How numbers are called that are of runs under the paper's conditions.
-AT_ONCE = "all lose at once: "
 
 
 def _rate_key(run: Json) -> str:
@@ -392,7 +390,7 @@ def fig8(runs: Runs) -> Shown:
     for n, of in found.items():
         shown.values |= _of_one_kind(n, of)
     for n, of in group(runs("ltcp-fig8-sync"), lambda run: len(run["flows"])).items():
-        shown.under |= {AT_ONCE + name: value for name, value in _of_one_kind(n, of).items()}
+        shown.under |= at_once(_of_one_kind(n, of))
     for name, of in group(runs("ltcp-fig8-peers"), cc).items():
         cells = [
             over(of, f).text

@@ -34,7 +34,7 @@ from longfat.run.result import Json
 PAPER = public("sabul")
 
 
-ONCE = "answered once: "  # so numbers are called that are of runs in which overflows are
+ONCE = "answered once: "  # begins what numbers are called of runs in which overflows are
 
 
 def _answered_once(name: str, of: list[Json]) -> dict[str, Value]:
@@ -251,6 +251,17 @@ def _a_flow(of: list[Json], sabul: bool, paper: list[float] | None) -> Value:
     )
 
 
+def _together_on_long(runs: list[Json]) -> Value:
+    """What SABUL's flows have together, beside that on the paper's long path."""
+    return over(
+        runs,
+        lambda run: sum(of_kind(run, True)),
+        paper=PAPER["fig4"]["long"]["sabul"],
+        unit="Mbit/s",
+        digits=0,
+    )
+
+
 def fig4(runs: Runs) -> Shown:
     """B1 >= B2?"""
     shown = Shown()
@@ -267,13 +278,7 @@ def fig4(runs: Runs) -> Shown:
         printed = (b1.paper or 0) / b2.paper if b2.paper else None
         shown.values[f"{name}: B1 / B2"] = ratio(b1, b2, paper=printed)
         if name == "default-reno":
-            shown.values[f"{name}: SABUL together"] = over(
-                mixed,
-                lambda run: sum(of_kind(run, True)),
-                paper=PAPER["fig4"]["long"]["sabul"],
-                unit="Mbit/s",
-                digits=0,
-            )
+            shown.values[f"{name}: SABUL together"] = _together_on_long(mixed)
         for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)
@@ -285,13 +290,7 @@ def fig4(runs: Runs) -> Shown:
         shown.under[f"{name}: TCP beside it, B1"] = _a_flow(mixed, False, paper.get("beside"))
         shown.under[f"{name}: B1 / B2"] = ratio(b1, b2, digits=3)
         if path == "long":
-            shown.under[f"{name}: SABUL together"] = over(
-                mixed,
-                lambda run: sum(of_kind(run, True)),
-                paper=PAPER["fig4"]["long"]["sabul"],
-                unit="Mbit/s",
-                digits=0,
-            )
+            shown.under[f"{name}: SABUL together"] = _together_on_long(mixed)
     axes.set_xticks(range(len(labels)), labels, fontsize="x-small")
     axes.set_ylabel("TCP, Mbit/s a flow")
     axes.set_title("beside SABUL (left), and four of TCP (right)", fontsize="small")
