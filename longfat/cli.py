@@ -467,6 +467,8 @@ def evaluate(
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
         return
     by = jobs_of.find(workflow) if workflow else None
+    if by and jobs and not jobs_of.local(by):
+        raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], [], timeout or 3600)
     where, _ = _ready(Uml.name, own, read)
     of, to = made[0], out or Path("evaluated") / profile
@@ -484,7 +486,7 @@ def evaluate(
 
     try:
         if by:
-            jobs_of.submit(of, left, to, module or [], by, workers)
+            jobs_of.submit(of, left, to, module or [], by, workers, timeout)
         else:
             carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
     except (KeyboardInterrupt, process.Cancelled):

@@ -29,7 +29,7 @@ ABOUT, PLAN = "evaluation.json", "plan.json"
 SNAKEFILE, PROFILES = data.PACKAGE / "pages/Snakefile", data.PACKAGE / "pages/profiles"
 
 
-def _local(profile: Path) -> bool:
+def local(profile: Path) -> bool:
     """Whether a profile leaves it to us how many runs there are at once."""
     text = (profile / "config.yaml").read_text()
     return not any(line.startswith("executor:") for line in text.splitlines())
@@ -45,7 +45,13 @@ def find(name: str) -> Path:
 
 
 def submit(
-    of: Evaluation, left: list[Run], out: Path, modules: list[Path], profile: Path, jobs: int
+    of: Evaluation,
+    left: list[Run],
+    out: Path,
+    modules: list[Path],
+    profile: Path,
+    jobs: int,
+    stall: float = carry.STALL_S,
 ) -> None:
     """Have these runs carried out by Snakemake, with this profile of it."""
     lab = data.PACKAGE.parent / "scripts/longfat"
@@ -57,6 +63,7 @@ def submit(
         "profile": of.profile,
         "kernel": of.kernel,
         "modules": [str(path.resolve()) for path in modules],
+        "stall": stall,
         "runs": {run.name: run.criterion for run in of.runs},
     }
     result.write_whole(json.dumps(about, indent=1, sort_keys=True) + "\n", out / ABOUT)
@@ -76,7 +83,7 @@ def submit(
     done = process.call(
         [
             *(str(lab), "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(where)),
-            *("--profile", str(profile), *(["--cores", str(jobs)] if _local(profile) else [])),
+            *("--profile", str(profile), *(["--cores", str(jobs)] if local(profile) else [])),
             *("--config", f"plan={where / PLAN}", f"out={where}", f"longfat={lab}"),
             f"step={shlex.join(step)}",
         ]
@@ -107,7 +114,9 @@ def run(name: str, out: Path) -> None:
         where.take(modules, lambda text: print(text))
     with given.awaited():
         (one,) = (one for one in read().runs if one.name == name)
-    failed = carry.carry_out([one], out, where, workers=1, console=Console(quiet=True))
+    failed = carry.carry_out(
+        [one], out, where, workers=1, console=Console(quiet=True), stall=about["stall"]
+    )
     for failure in failed:
         raise LabError(failure.said)
 

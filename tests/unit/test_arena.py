@@ -42,7 +42,7 @@ from longfat.arena.score import Mark
 from longfat.build import modules
 from longfat.core import process
 from longfat.core.errors import LabError, Unwritable
-from longfat.run import result, scenario, traffic
+from longfat.run import result, runner, scenario, traffic
 from longfat.run.result import Json
 
 __all__ = ["backend"]
@@ -760,7 +760,7 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(process, "call", call)
     profile = workflow.find("full")
-    workflow.submit(of, left, out, [], profile, 3)
+    workflow.submit(of, left, out, [], profile, 3, 77)
     assert not carry.file_of(left[0], out).exists()
     (words,) = called
     assert words[words.index("--profile") + 1] == str(profile)
@@ -772,9 +772,18 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(workflow, "Uml", lambda: backend)
     python, module, name, *rest = shlex.split(step)
     assert (python, module, name) == ("python", "-m", "longfat.arena")
+    stalls: set[float] = set()
+
+    def carried(*words: Any, stall: float, **more: Any) -> list[runner.Failure]:
+        stalls.add(stall)
+        return real(*words, stall=stall, **more)
+
+    real = carry.carry_out
+    monkeypatch.setattr(carry, "carry_out", carried)
     for run in left:
         given = workflow.arguments([*rest, run.name])
         workflow.run(given.name, given.out)
+    assert stalls == {77}
     assert carry.left(of, out, backend) == []
     with pytest.raises(LabError, match="has no run nosuch"):
         workflow.run("nosuch", out)
