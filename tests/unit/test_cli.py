@@ -177,7 +177,7 @@ def test_errors_are_for_people(longfat: Longfat, tmp_path: Path, toml: Toml) -> 
             "valid: uml, vm, vm-counted, host, ssh",
         ),
         (["run", ROOT / "tests/scenarios/demo.toml", "--build"], "are of --backend ssh"),
-        (["compare", tmp_path / "x.toml", "--rate", "5mbit"], "x.toml: says what the path is: leave"),
+        (["compare", tmp_path / "x.toml", "--rate", "5mbit"], "says what the path is: leave --r"),
         (["compare", tmp_path / "x.toml", "reno"], "one file of `measure --save`, and nothing"),
         (["evaluate", "reno", "--only", "9"], "--only 9: no such criterion; valid: 5.1.1, "),
         (["evaluate", "reno", "--workflow", "slurm", "-j", "3"], "slurm/config.yaml (jobs)"),
