@@ -87,10 +87,8 @@ def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
         assert cell.value is not None or not cell.points, (name, cell.number.name, cc)
     assert carry.left(of, tmp_path / "one", backend) == []
     by_id = {one.id: one for one in of.criteria}
-    reno, cubic = of.all
-    # Camps of one kind gain nothing, and a deep buffer is CUBIC's.
-    assert scores.cell(by_id["tcpeval-6.1"], 0, cubic).value == 1
-    assert scores.cell(by_id["tcpeval-6.1"], 1, cubic).value == 1
+    reno, _ = of.all
+    # A deep buffer is CUBIC's.
     share = scores.cell(by_id["nsperf-coexistence"], 1, reno).by_path()
     assert share["4bdp"] is not None and share["4bdp"] < 50
     again = plan.evaluation(["reno"], ["cubic"], "smoke", only=TWICE)

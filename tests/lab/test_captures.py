@@ -70,12 +70,12 @@ def captured(
     return result.read(job.path), job.path
 
 
-def judge(found: Json, file: Path, *, behind: str) -> None:
+def judge(found: Json, file: Path) -> None:
     """What the two sides of the bottleneck have is what the result counted, and the rest is what
     the sender counted."""
-    before, after = read(file, "before"), read(file, behind)
+    before, behind = read(file, "before"), read(file, "behind")
     assert found["summary"]["dropped"] > 10
-    assert forward(before) - forward(after) == found["summary"]["dropped"]
+    assert forward(before) - forward(behind) == found["summary"]["dropped"]
     assert [t for t, _ in before] == sorted(t for t, _ in before)
     for sender, flow in enumerate(found["flows"]):
         sent = data(before, sender)
@@ -87,7 +87,7 @@ def test_what_is_captured_is_what_was_counted(uml: Uml, tmp_path: Path) -> None:
     """Packet by packet, and the same bytes when it is run again."""
     where = 'pcap = true\npcap_at = ["bottleneck", "s1", "d"]'
     found, file = captured(uml, tmp_path, where)
-    judge(found, file, behind="behind")
+    judge(found, file)
     assert set(found["captures"]) == {"before", "behind", "s1", "d"}
     # What leaves the queue is what arrives, and no wire lost a packet of the sender's.
     assert forward(read(file, "d")) == forward(read(file, "behind"))
@@ -132,5 +132,5 @@ def test_whole_packets_of_a_host(uml: Uml, tmp_path: Path) -> None:
 def test_on_a_stock_kernel(tmp_path: Path) -> None:
     backend = Vm()
     backend.prepare(lambda _: None)
-    found, file = captured(backend, tmp_path)
-    judge(found, file, behind="behind")
+    found, file = captured(backend, tmp_path, "pcap = true")
+    judge(found, file)
