@@ -27,6 +27,8 @@ rtt = "{rtt}ms"
 
 # docs/measure.md has these.
 RATE, BUFFER, LOSS = 0.03, 0.1, 1.5
+# Where packets are lost by chance every round is another.
+ROUNDS = [1, 2, 3]
 
 
 def as_seen(results: list[Json]) -> list[Json]:
@@ -43,12 +45,18 @@ def as_seen(results: list[Json]) -> list[Json]:
     [
         *[(50, 60, buffer, loss) for buffer in (0.25, 1) for loss in (0, 1e-3)],
         *[(20, 20, 2, 0), (20, 150, 0.5, 1e-4), (200, 100, 0.5, 0)],
+        *[(10, 40, 1, 5e-3), (25, 90, 0.75, 2e-3), (40, 30, 0.6, 2e-2)],
+        *[(80, 120, 0.3, 0), (120, 25, 1.5, 5e-4)],
     ],
 )
 def test_what_is_sure_is_so(
     experiment: Experiment, rate: int, rtt: int, buffer: float, loss: float
 ) -> None:
-    found = experiment(text=PATH, rate=f"{rate}", rtt=f"{rtt}", buffer=f"{buffer}", loss=f"{loss}")
+    found = experiment(
+        text=PATH,
+        seeds=ROUNDS if loss else None,
+        **{"rate": f"{rate}", "rtt": f"{rtt}", "buffer": f"{buffer}", "loss": f"{loss}"},
+    )
     of = seen.path(as_seen(found))
     said = "\n".join(" ".join(row) for row in seen.rows(of))
     size = buffer * rate * 1e6 / 8 * rtt / 1e3
@@ -68,7 +76,7 @@ def test_what_is_sure_is_so(
 def test_a_path_that_nothing_filled(experiment: Experiment) -> None:
     """Cubic and a packet of a hundred lost: what is in the scenario is called a guess."""
     text = PATH.replace(', "ltcp", "bbr"', ', "reno"')
-    found = experiment(text=text, rate="50", rtt="60", buffer="1", loss="1e-2")
+    found = experiment(text=text, seeds=ROUNDS, rate="50", rtt="60", buffer="1", loss="1e-2")
     of = seen.path(as_seen(found))
     assert not of.rate.sure and of.rate.value < 50e6
     assert not of.buffer.sure and "one BDP" in of.buffer.how

@@ -629,6 +629,60 @@ def test_one_contender_may_be_the_cause() -> None:
     assert "All are one contender's" in of.loss.how
 
 
+def test_what_a_host_held_back_filled_nothing() -> None:
+    """A window that is kept short is sent in bursts, which queue; its rate is not the link's."""
+    results = both()
+    for one in results:
+        one["path"]["limited"]["receiver"] = 0.5
+    of = seen.path(results)
+    assert not of.rate.sure and of.rate.how.startswith("A lower bound: no queue")
+
+
+def test_a_link_that_is_full_is_never_faster() -> None:
+    """A quarter of a second with half as much again: where a queue stood was no full link."""
+    results = both()
+    (rows,) = results[0]["flows"][0]["connections"]
+    for n in range(50, 201):
+        rows["delivered"][n] += 200 * min(3, n - 49)
+    of = seen.path(results)
+    assert not of.rate.sure and of.rate.how.startswith("A lower bound: more was carried")
+    assert of.rate.high == pytest.approx(72e6, rel=0.001)
+
+
+def test_what_is_lost_behind_the_link() -> None:
+    of = seen.path(both(again=0.05))
+    assert not of.rate.sure and of.rate.value == pytest.approx(48e6, rel=0.001)
+    assert of.rate.high == pytest.approx(48e6 * 1.05, rel=0.001)
+    # Of what was sent, and not of what arrived.
+    assert of.loss.sure and of.loss.value == pytest.approx(0.05 / 1.05, rel=0.01)
+
+
+@pytest.mark.parametrize("all_", [True, False])
+def test_many_that_are_lost_at_once(all_: bool) -> None:
+    """They prove no more than one would; and where others lose one by one, they are no chance."""
+    results = [*both(again=1e-3), steady("reno", 1, again=1e-3)]
+    for one in results if all_ else results[::2][:2]:
+        (rows,) = one["flows"][0]["connections"]
+        rows["retransmitted"] = [x // 16 * 16 for x in rows["retransmitted"]]
+    of = seen.path(results)
+    assert of.loss.value == pytest.approx(1e-3, rel=0.25)
+    assert of.loss.sure is not all_
+    assert ("They were lost many at once" in of.loss.how) is all_
+
+
+def test_a_short_queue_is_seen_to_a_few_packets() -> None:
+    of = seen.path(both(queue=30.0)).buffer
+    assert of.sure and of.low == pytest.approx(180e3 - 3 * 1500, rel=0.01)
+    results = both(queue=30.0)
+    for one in results:
+        one["summary"]["goodput_bps"] /= 10
+        (rows,) = one["flows"][0]["connections"]
+        for key in ("delivered", "retransmitted"):
+            rows[key] = [x / 10 for x in rows[key]]
+    of = seen.path(results).buffer
+    assert not of.sure and of.how.endswith("A queue is seen to 3 packets only.")
+
+
 def test_a_timeout_is_no_queue() -> None:
     """A round trip is long, too, where nothing came for a while."""
     results = both()

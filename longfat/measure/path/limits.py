@@ -50,6 +50,11 @@ def _limited(results: list[Json], by: str) -> tuple[int, float]:
     return sum(share >= HELD for share in shares), max(shares, default=0.0)
 
 
+def held(result: Json) -> bool:
+    """Whether a host limited a run, and neither its path nor its algorithm."""
+    return any(share >= HELD for share in result["path"]["limited"].values())
+
+
 def _round(size: float) -> int:
     """Up, to two digits."""
     unit = 10 ** max(0, math.floor(math.log10(size)) - 1) if size >= 1 else 1
