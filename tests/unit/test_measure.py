@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -52,12 +52,14 @@ def hosts() -> None:
 
 
 @contextmanager
-def server() -> Iterator[int]:
+def server(environment: Mapping[str, str] = {}) -> Iterator[int]:
     """The port of a server on this host."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     program = subprocess.Popen(
-        ["iperf3", "--server", "--port", str(port)], stdout=subprocess.DEVNULL
+        ["iperf3", "--server", "--port", str(port)],
+        env={**os.environ, **environment},
+        stdout=subprocess.DEVNULL,
     )
     try:
         asked = ["ss", "-Hltn", f"sport = :{port}"]
@@ -161,6 +163,27 @@ def test_a_server_that_is_busy(tmp_path: Path) -> None:
             other.wait()
     assert done.returncode == 1, done.stdout
     assert "the server is busy with another test" in done.stderr
+
+
+@pytest.mark.parametrize("off", [3600, -3600])
+def test_a_clock_that_is_an_hour_off(tmp_path: Path, off: int) -> None:
+    """That of the far end: nothing of what is measured is a time there."""
+    library = tmp_path / "clock.so"
+    source = Path(__file__).with_name("other_clock.c")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
+    other = {"LD_PRELOAD": str(library), "CLOCK_OFF": str(off)}
+    there = subprocess.run(["date", "+%s"], env={**os.environ, **other}, stdout=subprocess.PIPE)
+    assert abs(int(there.stdout) - time.time() - off) < 60
+    with server(other) as port:
+        words = ("--port", port, "-C", "reno", "--rounds", 2, "--seconds", 1)
+        done = measure("127.0.0.1", *words, "-o", tmp_path / "out")
+    assert done.returncode == 0, done.stderr
+    for file in sorted((tmp_path / "out").glob("*.json")):
+        one = result.read(file)
+        assert 1 <= one["path"]["seconds"] < 30 and one["summary"]["goodput_bps"] > 0
+        (rows,) = one["flows"][0]["connections"]
+        assert 0 < one["flows"][0]["base_rtt_ms"] < 1000 and 0 <= rows["t"][0] < rows["t"][-1] < 30
+    assert "round 2 of 2" in done.stderr
 
 
 def test_the_cap_ends_a_run(tmp_path: Path) -> None:
