@@ -478,14 +478,12 @@ def evaluate(
     workers = _workers(where, jobs)
     say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
 
-    def show() -> score.Scores:
-        scores = score.score(of, to)
-        for path in pages.write(scores, to, shlex.join(words)):
+    def show() -> None:
+        for path in pages.write(score.score(of, to), to, shlex.join(words)):
             console.print(str(path), soft_wrap=True, highlight=False)
-        return scores
 
     try:
-        if by:
+        if by and left:
             jobs_of.submit(of, left, to, module or [], by, workers, timeout)
         else:
             carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)

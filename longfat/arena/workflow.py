@@ -10,7 +10,11 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shlex
+import signal
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -23,10 +27,13 @@ from longfat.core.errors import LabError
 from longfat.run import result
 from longfat.run.backends import Uml
 from longfat.run.kernels import Kernels
+from longfat.run.runner import terminable
 
 ABOUT, PLAN = "evaluation.json", "plan.json"
 # Of the report, which has the workflow; of the tree alone.
 SNAKEFILE, PROFILES = data.PACKAGE / "pages/Snakefile", data.PACKAGE / "pages/profiles"
+
+GRACE = 120.0  # seconds in which it takes back its jobs
 
 
 def local(profile: Path) -> bool:
@@ -80,7 +87,7 @@ def submit(
     planned = {"where": str(where / RUNS), "runs": runs}
     result.write_whole(json.dumps(planned, indent=1) + "\n", out / PLAN)
     step = ["python", "-m", "longfat.arena", "run", "--out", str(where)]
-    done = process.call(
+    status = carried_out(
         [
             *(str(lab), "snakemake", "--snakefile", str(SNAKEFILE), "--directory", str(where)),
             *("--profile", str(profile), *(["--cores", str(jobs)] if local(profile) else [])),
@@ -88,8 +95,21 @@ def submit(
             f"step={shlex.join(step)}",
         ]
     )
-    if done.returncode and not any(carry.error_of(run, out).exists() for run in left):
-        raise LabError(f"the workflow failed:\n{done.stdout[-2000:]}")
+    if status and not any(carry.error_of(run, out).exists() for run in left):
+        raise LabError("the workflow failed: it said why above")
+
+
+def carried_out(command: list[str]) -> int:
+    """The exit status of Snakemake, which says itself how far it is.  What interrupts us, it is
+    told, and it takes back its jobs."""
+    with terminable(), process.started(command, stdin=subprocess.DEVNULL) as program:
+        try:
+            return program.wait()
+        except KeyboardInterrupt:
+            os.killpg(program.pid, signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                program.wait(GRACE)
+            raise
 
 
 def run(name: str, out: Path) -> None:

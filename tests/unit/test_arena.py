@@ -7,10 +7,13 @@ import csv
 import io
 import json
 import math
+import os
 import random
 import re
 import shlex
-import subprocess
+import signal
+import threading
+import time
 import tomllib
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
@@ -40,7 +43,6 @@ from longfat.arena import (
 from longfat.arena.metrics import Seen
 from longfat.arena.score import Mark
 from longfat.build import modules
-from longfat.core import process
 from longfat.core.errors import LabError, Unwritable
 from longfat.run import result, runner, scenario, traffic
 from longfat.run.result import Json
@@ -759,11 +761,11 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
     carry.file_of(left[0], out).write_text("older")
     called: list[list[str]] = []
 
-    def call(words: list[str]) -> subprocess.CompletedProcess[str]:
+    def carried_out(words: list[str]) -> int:
         called.append(words)
-        return subprocess.CompletedProcess(words, 0, "")
+        return 0
 
-    monkeypatch.setattr(process, "call", call)
+    monkeypatch.setattr(workflow, "carried_out", carried_out)
     profile = workflow.find("full")
     workflow.submit(of, left, out, [], profile, 3, 77)
     assert not carry.file_of(left[0], out).exists()
@@ -794,6 +796,31 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
         workflow.run("nosuch", out)
     workflow.submit(of, left, out, [], workflow.find("slurm"), 3)
     assert "--cores" not in called[1]
+
+
+STOPPED = """
+trap 'echo stopped >>"$1"; exit 130' INT
+echo ready >"$1"
+while :; do sleep 0.1; done
+"""
+
+
+def test_who_interrupts_takes_back_the_jobs(tmp_path: Path) -> None:
+    """Snakemake is told by SIGINT, whatever ends us, and has time for it."""
+    said = tmp_path / "said"
+    for number in (signal.SIGINT, signal.SIGTERM):
+        said.unlink(missing_ok=True)
+
+        def interrupt(number: int = number) -> None:
+            while not said.exists() or not said.read_text():
+                time.sleep(0.01)
+            os.kill(os.getpid(), number)
+
+        threading.Thread(target=interrupt).start()
+        with pytest.raises(KeyboardInterrupt):
+            workflow.carried_out(["sh", "-c", STOPPED, "sh", str(said)])
+        assert said.read_text() == "ready\nstopped\n"
+    assert workflow.carried_out(["sh", "-c", "exit 3"]) == 3
 
 
 def test_an_unknown_workflow_is_said() -> None:
