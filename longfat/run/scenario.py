@@ -462,10 +462,10 @@ class Scenario(_Strict):
             raise ValueError(f"{last} links, at most {MAX_LINKS}")
         if len({link.mtu for link in self.path}) > 1:
             raise ValueError("link.mtu: all links have the same")
-        if self.misled and (self.reverse or self.traffic == "iperf3"):
+        if self.misled and self.reverse:
             raise ValueError(
-                "ack_every, ack_ahead and ecn_echo: neither beside traffic in reverse, whose "
-                "sender is their receiver, nor with traffic = iperf3"
+                "ack_every, ack_ahead and ecn_echo: not beside traffic in reverse, whose sender is "
+                "their receiver"
             )
         if any(link.aqm == "dualpi2" for link in self.path) and not self.kernel:
             raise ValueError(
@@ -558,6 +558,8 @@ class Scenario(_Strict):
         if len(self.groups) > len(self.flow) or self.trace or self.link.ecn:
             others = ", ".join(TRAFFIC[1:])
             raise ValueError(f"traffic = iperf3 is bulk flows alone: no {others}, trace or ecn")
+        if self.misled:
+            raise ValueError("ack_every, ack_ahead and ecn_echo: not with traffic = iperf3")
         if not 0.1 <= self.sample <= 60:
             raise ValueError("traffic = iperf3: sample must be 100ms to 60s")
         for i, flow in enumerate(self.flow):

@@ -424,9 +424,9 @@ def test_refused_series(tmp_path: Path, parts: dict[str, str], says: str) -> Non
         ({"flow": "ecn_echo = false\nreverse = true"}, "are of a receiver behind the link"),
         (
             {"flow": 'ack_ahead = "1kB"', "rest": UDP_BACK},
-            "neither beside traffic in reverse, whose sender is their receiver, nor with traffic",
+            "not beside traffic in reverse, whose sender is their receiver",
         ),
-        ({"flow": 'ack_ahead = "1kB"', "top": 'traffic = "iperf3"'}, "nor with traffic = iperf3"),
+        ({"flow": 'ack_ahead = "1kB"', "top": 'traffic = "iperf3"'}, "not with traffic = iperf3"),
         ({"link": 'reverse_jitter = "2s"'}, "link: reverse_jitter is 0s to 1s"),
         ({"link": 'reverse_delay = "11s"'}, "link: reverse_delay is 0s to 10s"),
         ({"link": 'aqm = "dualpi2"'}, 'Linux 6.17 and newer do: set kernel = "debian:7.2"'),
@@ -440,6 +440,12 @@ def test_refused_of_the_way_back(
     tmp_path: Path, toml: Toml, parts: dict[str, str], says: str
 ) -> None:
     assert says in refusal(tmp_path / "x.toml", toml(**parts))
+
+
+def test_honest_receivers_alone_are_iperf3_s(one: One) -> None:
+    """Also where somebody else makes iperf3 of it, as between two machines."""
+    with pytest.raises(ValueError, match="ack_every, ack_ahead and ecn_echo: not with traffic"):
+        one(flow='ack_every = "100B"').for_iperf3()
 
 
 def test_links_in_series(tmp_path: Path) -> None:
