@@ -102,7 +102,10 @@ def submit(
 def carried_out(command: list[str]) -> int:
     """The exit status of Snakemake, which says itself how far it is.  What interrupts us, it is
     told, and it takes back its jobs."""
+    # Behind a shell's & SIGINT is ignored, and so it would be by what is started.
+    kept = signal.signal(signal.SIGINT, signal.default_int_handler)
     with terminable(), process.started(command, stdin=subprocess.DEVNULL) as program:
+        signal.signal(signal.SIGINT, kept)
         try:
             return program.wait()
         except KeyboardInterrupt:

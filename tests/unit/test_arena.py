@@ -798,18 +798,23 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
     assert "--cores" not in called[1]
 
 
+# It begins so late that whoever started it waits for it.
 STOPPED = """
 trap 'echo stopped >>"$1"; exit 130' INT
+sleep 1
 echo ready >"$1"
 while :; do sleep 0.1; done
 """
 
 
 def test_who_interrupts_takes_back_the_jobs(tmp_path: Path) -> None:
-    """Snakemake is told by SIGINT, whatever ends us, and has time for it."""
+    """Snakemake is told by SIGINT, whatever ends us, and has time for it; also where we are behind
+    a shell's & and ignore SIGINT."""
     said = tmp_path / "said"
+    ours = signal.getsignal(signal.SIGINT)
     for number in (signal.SIGINT, signal.SIGTERM):
         said.unlink(missing_ok=True)
+        signal.signal(signal.SIGINT, ours if number == signal.SIGINT else signal.SIG_IGN)
 
         def interrupt(number: int = number) -> None:
             while not said.exists() or not said.read_text():
@@ -820,6 +825,7 @@ def test_who_interrupts_takes_back_the_jobs(tmp_path: Path) -> None:
         with pytest.raises(KeyboardInterrupt):
             workflow.carried_out(["sh", "-c", STOPPED, "sh", str(said)])
         assert said.read_text() == "ready\nstopped\n"
+    signal.signal(signal.SIGINT, ours)
     assert workflow.carried_out(["sh", "-c", "exit 3"]) == 3
 
 
