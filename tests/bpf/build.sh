@@ -10,6 +10,8 @@
 #	replay-NAME		does recorded calls once more
 #	kill.so			kills longfat-bpf at a step of load
 #	writable, writable-*	ask the kernel which members of a sender BPF may write
+#	timed			what calls take, by the kernel's own count
+#	reno.o			the kernel's Reno, behind hooks that are BPF
 set -eu
 cd "$(dirname "$0")/../.."
 to=$1
@@ -33,8 +35,15 @@ for name in ghstcp ltcp; do
 		-DSOURCE="\"../../tcp_$name.c\"" -o "$to/replay-$name" tests/bpf/replay.c
 done
 gcc -Wall -Werror -o "$to/writable" tests/bpf/writable.c -lbpf
+gcc -Wall -Werror -o "$to/timed" tests/bpf/timed.c -lbpf
+# object SOURCE NAME FLAGS...
+object() {
+	source=$1 name=$2
+	shift 2
+	clang --target=bpf -mcpu=v3 -O2 -g -ffreestanding -Wall -Werror -Ibpf/shim -Ibpf/arith -Iinclude \
+		"$@" -c -o "$to/$name" "tests/bpf/$source"
+}
+object reno.bpf.c reno.o
 while read -r of type member; do
-	clang --target=bpf -mcpu=v3 -O2 -g -ffreestanding -Wall -Werror -Ibpf/shim -Ibpf/arith \
-		-DOF="$of" -DTYPE="$type" -DMEMBER="$member" -c -o "$to/writable-$member" \
-		tests/bpf/writable.bpf.c
+	object writable.bpf.c "writable-$member" -DOF="$of" -DTYPE="$type" -DMEMBER="$member"
 done <tests/bpf/members

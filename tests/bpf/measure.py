@@ -2,12 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0
 """What ltcp and ghstcp cost as BPF, beside the modules, on Debian's kernels.
 
-    scripts/longfat python tests/bpf/measure.py OUT [SUITE|here...]
+    scripts/longfat python tests/bpf/measure.py OUT [SUITE|beside|here...]
 
 Each kernel runs in an emulator in which time is counted in instructions: what the verifier looks
-at, how long a load takes and what an ACK costs repeat exactly.  "here" is this machine's kernel,
-in real time and as root; of it there are no modules to be compared.  A kernel that is measured
-again replaces what OUT has of it.  MEGABYTES in the environment makes for shorter recordings
+at, how long a load takes and what an ACK costs repeat exactly.  "beside" is a scenario of the lab,
+with the modules and with BPF, in the same emulator.  "here" is this machine's kernel, in real time
+and as root; of it there are no modules to be compared.  A kernel that is measured again replaces
+what OUT has of it.  MEGABYTES in the environment makes for shorter recordings
 (tests/stock/bpf.sh).
 """
 
@@ -27,6 +28,7 @@ from longfat.core import root, scratch
 from longfat.core.errors import LabError
 from longfat.machines import vm
 from longfat.measure import cost
+from longfat.run import result
 from longfat.run.result import Json, write_whole
 
 HERE = Path(__file__).resolve().parent
@@ -57,15 +59,16 @@ def source(to: Path) -> None:
 
 def loads(text: str) -> tuple[Json, Json]:
     """Of each algorithm: the instructions that the verifier looked at, of each hook; and what
-    its load took in ms, which are millions of instructions where these are counted."""
+    its load took of the processor, the least of all loads, in ms, which are millions of
+    instructions where these are counted.  What it waits for others is not in it."""
     verified: Json = {}
     took: Json = {}
     name = ""
     for line in text.splitlines():
         if found := re.fullmatch(r"lf_(\w+): (\d+) instructions verified", line):
             verified[name][found[1]] = int(found[2])
-        elif found := re.fullmatch(r"loaded in (\d+) ms", line):
-            took[name] = int(found[1])
+        elif found := re.fullmatch(r"loaded in \d+ ms, (\d+) of them the processor's", line):
+            took[name] = min(took.get(name, int(found[1])), int(found[1]))
         else:
             name = line
             verified[name] = {}
@@ -89,6 +92,27 @@ def replayed(text: str) -> Json:
     return found
 
 
+def instructions(file: Path) -> Json:
+    """Of each algorithm what an ACK takes; the kernel's Reno is "reno" in both files, also where
+    its hooks are BPF."""
+    found = cost.per_ack(cost.parse(file.read_text()))
+    found["reno"] = found.pop("reno_by_bpf", found["reno"])
+    return {
+        cc: {phase: values[1] for phase, values in found[cc].items()}
+        for cc in (*ALGORITHMS, "reno")
+    }
+
+
+def nanoseconds(text: str) -> Json:
+    """Algorithm -> what a call of cong_avoid takes, of the connection where it took least: what
+    else this machine does is in the others."""
+    found: Json = {}
+    for line in text.splitlines():
+        cc, calls, ns = line.split()
+        found.setdefault(cc, []).append(int(ns) / int(calls))
+    return {cc: round(min(values)) for cc, values in found.items()}
+
+
 def read(run: Path) -> tuple[str, Json]:
     """What measure.sh left there: the kernel, and what is known of it."""
     verified, took = loads((run / "loads").read_text())
@@ -97,15 +121,13 @@ def read(run: Path) -> tuple[str, Json]:
     if not writable["snd_cwnd"]:
         raise LabError("BPF cannot even write snd_cwnd: what is wrong?")
     found: Json = {"verified": verified, "load": took, "writable": writable}
+    if (run / "timed").exists():
+        found["ns"] = nanoseconds((run / "timed").read_text())
     if (run / "module").exists():
         found["replayed"] = replayed((run / "same").read_text())
-        found["instructions"] = {
-            kind: {
-                cc: {phase: values[1] for phase, values in cells.items()}
-                for cc, cells in cost.per_ack(cost.parse((run / kind).read_text())).items()
-                if cc in ALGORITHMS
-            }
-            for kind in ("module", "bpf")
+        found["instructions"] = {kind: instructions(run / kind) for kind in ("module", "bpf")}
+        found["alike"] = {
+            kind: cost.alike(cost.parse((run / kind).read_text())) for kind in ("module", "bpf")
         }
     return (run / "kernel").read_text().strip(), found
 
@@ -126,6 +148,42 @@ def counted(name: str) -> tuple[str, Json]:
         if done.returncode:
             raise LabError(f"{name}: {done.stdout[-2000:]}")
         return read(run)
+
+
+def windows(run: Json) -> dict[int, tuple[int, int]]:
+    """Packets that were acknowledged -> window and ssthresh then, as the samples show them."""
+    seen = run["flows"][0]["connections"][0]
+    rows = zip(seen["delivered"], seen["cwnd"], seen["ssthresh"], strict=True)
+    return {delivered: (cwnd, ssthresh) for delivered, cwnd, ssthresh in rows}
+
+
+def beside() -> Json:
+    """One scenario with the modules and with BPF on the same kernel: at how many
+    acknowledgments both were seen, and at how many of them with the same window."""
+    found: Json = {}
+    with scratch.directory("stock") as run:
+        make = ["make", "-C", str(modules.ROOT / "bpf"), f"B={run / 'built'}"]
+        given = [f"--bpf={run / 'built' / f'{cc}.bpf.o'}" for cc in ALGORITHMS]
+        lab = [str(modules.ROOT / "scripts/longfat"), "run", str(HERE / "beside.toml")]
+        lab += ["--backend", "vm-counted", "--timeout", "3000", "-o"]
+        for command in (make, [*lab, str(run / "module")], [*lab, str(run / "bpf"), *given]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            if done.returncode:
+                raise LabError(f"beside: {done.stdout[-1000:]}{done.stderr[-1000:]}")
+        files = [sorted((run / kind).glob("*.json")) for kind in ("module", "bpf")]
+        for module, bpf in zip(*([result.read(file) for file in of] for of in files), strict=True):
+            a, b = windows(module), windows(bpf)
+            seen = a.keys() & b.keys()
+            found[module["flows"][0]["cc"]] = {
+                "acknowledgments": len(seen),
+                "same": sum(a[at] == b[at] for at in seen),
+                **{
+                    kind: {key: one["flows"][0][key] for key in ("goodput_bps", "retransmissions")}
+                    for kind, one in (("module", module), ("bpf", bpf))
+                },
+            }
+            found["kernel"] = module["kernel"]
+    return found
 
 
 def here() -> tuple[str, Json]:
@@ -150,9 +208,13 @@ def main(out: Path, names: list[str]) -> int:
     stamp = modules.stamp()
     stamp["modules"] = {cc: stamp["modules"][cc] for cc in ALGORITHMS}
     if data.get("modules") not in (None, stamp["modules"]):
-        data["kernels"] = {}  # of other modules
+        data = {"kernels": {}}  # of other modules
     data |= stamp
     for name in names:
+        if name == "beside":
+            data["beside"] = beside()
+            write_whole(json.dumps(data, indent=1) + "\n", out)
+            continue
         kernel, found = here() if name == "here" else counted(name)
         data["kernels"] = {
             known: what for known, what in data["kernels"].items() if what["of"] != name
@@ -165,6 +227,6 @@ def main(out: Path, names: list[str]) -> int:
 
 if __name__ == "__main__":
     try:
-        sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or list(SUITES)))
+        sys.exit(main(Path(sys.argv[1]), sys.argv[2:] or [*SUITES, "beside"]))
     except (IndexError, LabError) as error:
         sys.exit(f"measure: {error if isinstance(error, LabError) else __doc__}")

@@ -9,10 +9,10 @@ from longfat.run.result import Json
 
 ALGORITHMS = ("ghstcp", "ltcp")
 MISSING = "Not measured yet."
+BOTH = ("module", "BPF")
 PHASES = {
     "slow start": "slow_start {} {}",
     "avoidance": "avoidance {} {}",
-    "recovery": "recovery {} {}",
     "a loss": "loss {} 1",
 }
 
@@ -37,7 +37,6 @@ def loads() -> str:
     for release, cc, one in _each():
         hooks = one["verified"][cc]
         took = one["load"][cc]
-        # In real time it is other processes' time, too.
         counted = one["of"] != "here"
         rows.append(
             [
@@ -45,7 +44,7 @@ def loads() -> str:
                 cc,
                 f"{hooks['cong_avoid']:,}",
                 f"{sum(hooks.values()) - hooks['cong_avoid']:,}",
-                f"{took:,}" if counted else "",
+                f"{took:,}" if counted else f"{took:,} ms",
             ]
         )
     headings = ["kernel", "", "verified: cong_avoid", "other hooks", "load, 10^6 instructions"]
@@ -66,20 +65,55 @@ def replays() -> str:
     return markdown(["kernel", "", *names], rows, prose=(1,)) if rows else MISSING
 
 
+def beside() -> str:
+    """One scenario with the modules and with BPF."""
+    found = measured("bpf").get("beside")
+    if not found:
+        return MISSING
+    rows = []
+    for cc in ALGORITHMS:
+        one = found[cc]
+        both = [one["module"], one["bpf"]]
+        rows.append(
+            [
+                cc,
+                f"{one['acknowledgments']:,}",
+                f"{one['same']:,}",
+                *(f"{kind['goodput_bps'] / 1e6:.2f}" for kind in both),
+                *(f"{kind['retransmissions']:,}" for kind in both),
+            ]
+        )
+    headings = ["", "acknowledgments", "with the same window"]
+    headings += [f"{what}: {how}" for what in ("Mbit/s", "retransmitted") for how in BOTH]
+    return markdown(headings, rows)
+
+
 def cost() -> str:
     """Instructions of an ACK, and of a loss, in the module and in BPF."""
     kinds = {phase: kind.format(*TYPICAL) for phase, kind in PHASES.items()}
     rows = []
-    for release, cc, one in _each():
+    for release, one in kernels().items():
         if found := one.get("instructions"):
-            cells = [
-                f"{found[how][cc][kind]:.0f}"
-                for kind in kinds.values()
-                for how in ("module", "bpf")
-            ]
-            rows.append([release, cc, *cells])
-    headings = [f"{phase}: {how}" for phase in kinds for how in ("module", "BPF")]
+            for cc in (*ALGORITHMS, "reno"):
+                cells = [
+                    f"{found[how][cc][kind]:.0f}"
+                    for kind in kinds.values()
+                    for how in ("module", "bpf")
+                ]
+                rows.append([release, cc, *cells])
+    headings = [f"{phase}: {how}" for phase in kinds for how in BOTH]
     return markdown(["kernel", "", *headings], rows, prose=(1,)) if rows else MISSING
+
+
+def timed() -> str:
+    """What a call takes of real time."""
+    rows = [
+        [release, one["processor"], *(str(one["ns"][cc]) for cc in (*ALGORITHMS, "reno"))]
+        for release, one in kernels().items()
+        if "ns" in one
+    ]
+    headings = ["kernel", "processor", *(f"{cc}, ns" for cc in (*ALGORITHMS, "reno"))]
+    return markdown(headings, rows, prose=(1,)) if rows else MISSING
 
 
 def writable() -> str:
@@ -97,7 +131,9 @@ PARTS = {
     "docs/bpf.md": {
         "loads": loads,
         "replays": replays,
+        "beside": beside,
         "cost": cost,
+        "timed": timed,
         "writable": writable,
         "older": older,
     }
