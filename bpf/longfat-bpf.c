@@ -96,7 +96,9 @@ static void tell_steps(struct bpf_object *object)
 		struct bpf_prog_info info = {};
 		__u32 size = sizeof(info);
 
-		if (!bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		/* Linux 5.16 counts them. */
+		if (!bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size) &&
+		    info.verified_insns)
 			printf("%s: %u instructions verified\n",
 			       bpf_program__name(program), info.verified_insns);
 	}

@@ -68,9 +68,17 @@ done <debian/longfat-bpf.install
 )
 
 # For a kernel whose own Debian has no libbpf that would do: longfat-bpf with all in it, of
-# another Debian.
-WHOLE = "cd /mnt/longfat && mkdir whole && make -C bpf B=/build LIBS='-static -lbpf -lelf -lz' && "
-WHOLE += "cp /build/longfat-bpf whole"
+# another Debian.  A second one calls nothing of the kernel.
+WHOLE = r"""
+set -e
+cd /mnt/longfat
+mkdir whole
+make -C bpf B=/build LIBS='-static -lbpf -lelf -lz'
+cp /build/longfat-bpf whole
+make -C bpf B=/own LIBS='-static -lbpf -lelf -lz' \
+    RECORD="-DLF_OWN_RENO='\"../tests/bpf/own_reno.bpf.h\"' -I.."
+cp /own/longfat-bpf whole/own-reno
+"""
 
 
 def acceptance(cases: str) -> str:
@@ -103,7 +111,7 @@ BOOTS = {
     "bpf-short": ("bookworm", BPF, bpf("loads same parameters refused killed", megabytes="1")),
     "bpf-trixie": ("trixie", BPF, bpf(ANY_KERNEL)),
     "bpf-sid": ("sid", BPF, bpf(ANY_KERNEL)),
-    "bpf-bullseye": ("bullseye", "", f"BPF=/mnt/longfat/whole {bpf('too_old')}"),
+    "bpf-bullseye": ("bullseye", "", f"BPF=/mnt/longfat/whole {bpf('too_old old_verifier')}"),
     "use": ("bookworm", EXAMPLES, "sh /mnt/longfat/tests/stock/use.sh /examples"),
 }
 

@@ -159,7 +159,8 @@ def windows(run: Json) -> dict[int, tuple[int, int]]:
 
 def beside() -> Json:
     """One scenario with the modules and with BPF on the same kernel: at how many
-    acknowledgments both were seen, and at how many of them with the same window."""
+    acknowledgments both were seen, at how many of them with the same window, and by how many
+    packets it differed at most."""
     found: Json = {}
     with scratch.directory("stock") as run:
         make = ["make", "-C", str(modules.ROOT / "bpf"), f"B={run / 'built'}"]
@@ -177,6 +178,7 @@ def beside() -> Json:
             found[module["flows"][0]["cc"]] = {
                 "acknowledgments": len(seen),
                 "same": sum(a[at] == b[at] for at in seen),
+                "most": max(abs(a[at][0] - b[at][0]) for at in seen),
                 **{
                     kind: {key: one["flows"][0][key] for key in ("goodput_bps", "retransmissions")}
                     for kind, one in (("module", module), ("bpf", bpf))

@@ -141,16 +141,21 @@ begin_trace() {
 	head -n 1 "$tmp/ready" | grep -q tracing || die "it does not begin"
 }
 
-# One connection with ghstcp; process $1 is killed right before it.
+# One connection with $1, ghstcp if it is empty; process $2 is killed right before it.
 connection() {
 	python3 -c '
 import os, socket, sys
-if len(sys.argv) > 1:
-    os.kill(int(sys.argv[1]), 9)
+if len(sys.argv) > 2:
+    os.kill(int(sys.argv[2]), 9)
 with socket.create_server(("127.0.0.1", 0)) as s, socket.socket() as c:
-    c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, b"ghstcp")
+    c.setsockopt(socket.IPPROTO_TCP, socket.TCP_CONGESTION, sys.argv[1].encode())
     c.connect(s.getsockname())
-' "$@"
+    p = s.accept()[0]
+    c.sendall(bytes(10000))
+    left = 10000
+    while left:
+        left -= len(p.recv(left))
+' "${1:-ghstcp}" ${2:+"$2"}
 }
 
 # A connection has the parameters that there were when it began.
@@ -187,7 +192,7 @@ trace() {
 trace_killed() {
 	longfat-bpf load ghstcp || die "not loaded"
 	begin_trace
-	connection "$tracer"
+	connection ghstcp "$tracer"
 	wait "$tracer"
 	[ "$(waiting)" -gt 0 ] || die "no events at once: what is tested?"
 	sleep 6
@@ -337,6 +342,18 @@ no_kfuncs() {
 too_old() {
 	says "BPF cannot call functions of this kernel" longfat-bpf load ltcp
 	says "BPF cannot call functions of this kernel" longfat-bpf load ghstcp
+	nothing
+}
+
+# No verifier of Linux 5.13 to 6.0 is at hand, but 5.10's, which is older.  It takes what the kernel
+# verifies elsewhere; what is called of the kernel is BPF there, and the BTF says that it could be.
+old_verifier() {
+	for name in $ALGORITHMS; do
+		unlike bpf_struct_ops_map bpf_kfunc_desc_tab "$BPF/own-reno" load "$name" || die "refused"
+		available "$name" || die "not available"
+		connection "$name" || die "no connection with it"
+		"$BPF/own-reno" unload "$name" || die "not unloaded"
+	done
 	nothing
 }
 

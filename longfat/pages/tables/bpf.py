@@ -79,11 +79,12 @@ def beside() -> str:
                 cc,
                 f"{one['acknowledgments']:,}",
                 f"{one['same']:,}",
+                str(one["most"]),
                 *(f"{kind['goodput_bps'] / 1e6:.2f}" for kind in both),
                 *(f"{kind['retransmissions']:,}" for kind in both),
             ]
         )
-    headings = ["", "acknowledgments", "with the same window"]
+    headings = ["", "acknowledgments", "with the same window", "else, packets at most"]
     headings += [f"{what}: {how}" for what in ("Mbit/s", "retransmitted") for how in BOTH]
     return markdown(headings, rows)
 
