@@ -186,8 +186,8 @@ def measured_in(backend: Vm, run: Path, **options: Any) -> None:
     """Carry out `run` in a virtual machine; LabError if something went wrong there."""
     done = backend.boot(run, **options)
     if not (run / "status").exists():
-        error = (run / "error").read_text() if (run / "error").exists() else done.stdout
-        raise LabError(f"nothing was measured: {error[-2000:]}")
+        error = (run / "error").read_text().strip() if (run / "error").exists() else ""
+        raise LabError(f"nothing was measured: {(error or done.stdout)[-2000:]}")
     if found := [line for line in done.dmesg.splitlines() if result.SPLAT.search(line)]:
         raise LabError(f"the kernel complained: {found[0]}")
 

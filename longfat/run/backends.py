@@ -218,7 +218,7 @@ def fill(
         (run / "main.sh").write_text(main)
     (run / "bin").mkdir()
     for program in ("lfgen", "lforder", "lfcap"):
-        if f"./bin/{program} " in (main or plan.main):
+        if f"bin/{program} " in (main or plan.main):
             shutil.copy(tools.programs() / program, run / "bin")
     for module in (lflink.FILE, ACK, SYNC, VARY):
         if re.search(rf"^insmod \./{module}\b", plan.setup, re.M):

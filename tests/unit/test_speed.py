@@ -14,10 +14,11 @@ from conftest import One
 
 from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
-from longfat.measure import speed
+from longfat.measure import speed, stack
 from longfat.pages.data import RESULTS, measured
 from longfat.pages.tables import speed as page
-from longfat.run.backends import Vm
+from longfat.run import plan
+from longfat.run.backends import Vm, fill
 from longfat.run.result import Json
 
 
@@ -69,6 +70,17 @@ def test_one_network_for_all(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Vm, "prepare", lambda self, say: None)
     with pytest.raises(LabError, match="the network is built once"):
         speed.real([base, other], 1, print)
+
+
+@pytest.mark.parametrize("main", [speed._MAIN, stack._MAIN], ids=["bench", "cost"])
+def test_the_generator_goes_along(
+    tmp_path: Path, one: One, main: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is measured in a virtual machine has a script of its own: lfgen is found there, too."""
+    monkeypatch.setattr(Vm, "module_files", lambda _: None)
+    scenario = one()
+    fill(tmp_path, plan.make(scenario, 1, prefix="lf", virtual=False), scenario, Vm(), main=main)
+    assert (tmp_path / "bin/lfgen").stat().st_mode & 0o100
 
 
 def test_pressure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
