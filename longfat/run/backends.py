@@ -730,28 +730,34 @@ class Ssh(Backend):
         files["settings"] = sysctls.encode()
         files["main.sh"] = far.sender(programs, self.hosts.address).encode()
         receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
-        began = time.monotonic()
-        limit = min(timeout, BUILDS * self.build + scenario.duration + far.GRACE)
+        hosts = self.hosts
+        late = time.monotonic() + timeout
 
-        def poll() -> None:
-            tick()
-            if cancel.is_set():
-                raise process.Cancelled("cancelled")
-            if time.monotonic() - began > limit:
-                raise LabError(
-                    f"{scenario.name}, seed {seed}: no end after {limit:.0f} s: nothing passes "
-                    f"between {self.hosts.sender.ssh} and {self.hosts.address}"
-                )
+        def within(seconds: float, otherwise: str) -> Callable[[], None]:
+            """What is to be called while something is waited for, at most for so long."""
+            end = min(late, time.monotonic() + seconds)
+
+            def poll() -> None:
+                tick()
+                if cancel.is_set():
+                    raise process.Cancelled("cancelled")
+                if time.monotonic() > end:
+                    raise LabError(f"{scenario.name}, seed {seed}: {otherwise}")
+
+            return poll
 
         trees = []
         if self.build and ours:
             modules.copy(modules.files(), run / "source")
             trees = [("source", run / "source")]
-        with remote.Session(self.hosts.receiver, receives) as there:
-            there.wait("ready", poll)
-            with remote.Session(self.hosts.sender, files, trees) as here:
-                here.files(run, poll)
-            there.files(run, poll)
+        with remote.Session(hosts.receiver, receives) as there:
+            there.wait("ready", within(far.GRACE, f"{hosts.receiver.where} does not get ready"))
+            with remote.Session(hosts.sender, files, trees) as here:
+                prepare = far.GRACE + BUILDS * self.build
+                here.wait("ready", within(prepare, f"{hosts.sender.where} does not get ready"))
+                nothing = f"nothing passes between {hosts.sender.ssh} and {hosts.address}"
+                here.files(run, within(scenario.duration + far.GRACE, nothing))
+            there.files(run, within(far.GRACE, nothing))
         for file in (run / "out").iterdir():
             # The kernel's is the sender's, which came first.
             file.rename(run / file.name)

@@ -272,10 +272,16 @@ def nothing() -> None:
 
 
 def test_files_come_back(here: Path, tmp_path: Path) -> None:
-    with Session(HERE, {"main.sh": b"echo ready; cat given >out/copy", "given": b"\0\xff"}) as one:
+    """Files alone, and none over one that came before, from the other end."""
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/kernel").write_text("the first one's")
+    script = b"echo ready; cat given >out/copy; ln -s /etc/passwd out/link; mkdir out/more"
+    with Session(HERE, {"main.sh": script, "given": b"\0\xff"}) as one:
         one.wait("ready", nothing)
         one.files(tmp_path, nothing)
     assert (tmp_path / "out/copy").read_bytes() == b"\0\xff"
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["copy", "kernel"]
+    assert (tmp_path / "out/kernel").read_text() == "the first one's"
     assert not list(here.glob("longfat.*"))
 
 

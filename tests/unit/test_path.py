@@ -639,14 +639,16 @@ def test_what_a_host_held_back_filled_nothing() -> None:
 
 
 def test_a_link_that_is_full_is_never_faster() -> None:
-    """A quarter of a second with half as much again: where a queue stood was no full link."""
+    """For a moment more arrived than where a queue stood: that was no full link."""
     results = both()
-    (rows,) = results[0]["flows"][0]["connections"]
-    for n in range(50, 201):
-        rows["delivered"][n] += 200 * min(3, n - 49)
+    for one in results[:2]:
+        (rows,) = one["flows"][0]["connections"]
+        # Three samples with half, and three with half as much again.
+        for n, missing in enumerate((200, 400, 600, 400, 200), 50):
+            rows["delivered"][n] -= missing
     of = seen.path(results)
     assert not of.rate.sure and of.rate.how.startswith("A lower bound: more was carried")
-    assert of.rate.high == pytest.approx(72e6, rel=0.001)
+    assert of.rate.high > 1.1 * 48e6
 
 
 def test_what_is_lost_behind_the_link() -> None:

@@ -157,11 +157,15 @@ def _rates(
             window = []
 
 
+def _of_two(values: list[float]) -> float:
+    """The most that two runs had: a pause of a host may be all that the first one saw."""
+    return sorted(values)[-2:][0] if values else 0.0
+
+
 def _rate(runs: list[_Run], base: float, carried: float) -> Seen:
-    best, fastest = (
-        max([carried, *(rate for run in runs for rate, _ in _rates(run, base, part=part))])
-        for part in (1, PART)
-    )
+    best = max([carried, *(rate for run in runs for rate, _ in _rates(run, base))])
+    parts = [[rate for rate, _ in _rates(run, base, part=PART)] for run in runs]
+    fastest = max(best, _of_two([max(rates) for rates in parts if rates]))
     # A window that a host keeps short is sent in bursts, and these queue.
     free = [run for run in runs if not run.held]
     found = [one for run in free for one in _rates(run, base, busy=True)]
@@ -183,7 +187,7 @@ def _rate(runs: list[_Run], base: float, carried: float) -> Seen:
         how = "Rates differ where a queue stood, as if others sent, too. The highest is written."
     else:
         how = "A lower bound: no queue stood for long, so nothing filled the path."
-    return Seen(best, carried, max(best, fastest), False, how)
+    return Seen(best, carried, fastest, False, how)
 
 
 # --- buffer and loss
@@ -275,13 +279,9 @@ def _sorted(runs: list[_Run], longest: float) -> tuple[_Counts, dict[str, _Count
 
 
 def _longest(runs: list[_Run], base: float) -> float:
-    """The longest queue of the runs that had one, in the middle; the one run that has more than all
-    others does not count: a pause of a host looks like that."""
-    each = sorted(x for run in runs if (x := run.longest()) > _still(base))
-    if not each:
-        return 0.0
-    most = each[-2] if len(each) > 1 else each[-1]
-    return median([x for x in each if x >= EMPTY * most])
+    """The longest queue of the runs that had one, in the middle."""
+    each = [x for run in runs if (x := run.longest()) > _still(base)]
+    return median([x for x in each if x >= EMPTY * _of_two(each)]) if each else 0.0
 
 
 def _buffer(
