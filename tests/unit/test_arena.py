@@ -807,25 +807,37 @@ while :; do sleep 0.1; done
 """
 
 
-def test_who_interrupts_takes_back_the_jobs(tmp_path: Path) -> None:
-    """Snakemake is told by SIGINT, whatever ends us, and has time for it; also where we are behind
-    a shell's & and ignore SIGINT."""
+@pytest.mark.parametrize(
+    ("number", "ours"),
+    [
+        (signal.SIGINT, signal.default_int_handler),
+        # Behind a shell's & SIGINT is ignored.
+        (signal.SIGTERM, signal.SIG_IGN),
+    ],
+)
+def test_who_interrupts_takes_back_the_jobs(
+    tmp_path: Path, number: signal.Signals, ours: Any
+) -> None:
+    """Snakemake is told by SIGINT, whatever ends us, and has time for it."""
     said = tmp_path / "said"
-    ours = signal.getsignal(signal.SIGINT)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        said.unlink(missing_ok=True)
-        signal.signal(signal.SIGINT, ours if number == signal.SIGINT else signal.SIG_IGN)
 
-        def interrupt(number: int = number) -> None:
-            while not said.exists() or not said.read_text():
-                time.sleep(0.01)
-            os.kill(os.getpid(), number)
+    def interrupt() -> None:
+        while not said.exists() or not said.read_text():
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
 
-        threading.Thread(target=interrupt).start()
+    kept = signal.signal(signal.SIGINT, ours)
+    try:
+        threading.Thread(target=interrupt, daemon=True).start()
         with pytest.raises(KeyboardInterrupt):
             workflow.carried_out(["sh", "-c", STOPPED, "sh", str(said)])
-        assert said.read_text() == "ready\nstopped\n"
-    signal.signal(signal.SIGINT, ours)
+        assert signal.getsignal(signal.SIGINT) is ours
+    finally:
+        signal.signal(signal.SIGINT, kept)
+    assert said.read_text() == "ready\nstopped\n"
+
+
+def test_the_status_of_the_workflow() -> None:
     assert workflow.carried_out(["sh", "-c", "exit 3"]) == 3
 
 
