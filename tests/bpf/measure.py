@@ -157,34 +157,44 @@ def windows(run: Json) -> dict[int, tuple[int, int]]:
     return {delivered: (cwnd, ssthresh) for delivered, cwnd, ssthresh in rows}
 
 
+def compared(a: Json, b: Json) -> Json:
+    """At how many acknowledgments both runs were seen, at how many of them with the same window,
+    and by how many packets it differed at most."""
+    one, other = windows(a), windows(b)
+    seen = one.keys() & other.keys()
+    return {
+        "acknowledgments": len(seen),
+        "same": sum(one[at] == other[at] for at in seen),
+        "most": max(abs(one[at][0] - other[at][0]) for at in seen),
+    }
+
+
 def beside() -> Json:
-    """One scenario with the modules and with BPF on the same kernel: at how many
-    acknowledgments both were seen, at how many of them with the same window, and by how many
-    packets it differed at most."""
+    """One scenario with the modules, with the modules once more, and with BPF, on the same
+    kernel.  What two runs of a module differ by is the emulator's."""
     found: Json = {}
     with scratch.directory("stock") as run:
         make = ["make", "-C", str(modules.ROOT / "bpf"), f"B={run / 'built'}"]
         given = [f"--bpf={run / 'built' / f'{cc}.bpf.o'}" for cc in ALGORITHMS]
         lab = [str(modules.ROOT / "scripts/longfat"), "run", str(HERE / "beside.toml")]
         lab += ["--backend", "vm-counted", "--timeout", "3000", "-o"]
-        for command in (make, [*lab, str(run / "module")], [*lab, str(run / "bpf"), *given]):
+        kinds = {"module": [], "again": [], "bpf": given}
+        for command in (make, *([*lab, str(run / kind), *kinds[kind]] for kind in kinds)):
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode:
                 raise LabError(f"beside: {done.stdout[-1000:]}{done.stderr[-1000:]}")
-        files = [sorted((run / kind).glob("*.json")) for kind in ("module", "bpf")]
-        for module, bpf in zip(*([result.read(file) for file in of] for of in files), strict=True):
-            a, b = windows(module), windows(bpf)
-            seen = a.keys() & b.keys()
-            found[module["flows"][0]["cc"]] = {
-                "acknowledgments": len(seen),
-                "same": sum(a[at] == b[at] for at in seen),
-                "most": max(abs(a[at][0] - b[at][0]) for at in seen),
-                **{
-                    kind: {key: one["flows"][0][key] for key in ("goodput_bps", "retransmissions")}
-                    for kind, one in (("module", module), ("bpf", bpf))
+        files = [sorted((run / kind).glob("*.json")) for kind in kinds]
+        for several in zip(*files, strict=True):
+            of = dict(zip(kinds, map(result.read, several), strict=True))
+            flow = of["module"]["flows"][0]
+            found[flow["cc"]] = {
+                "again": compared(of["module"], of["again"]),
+                "bpf": compared(of["module"], of["bpf"]),
+                "retransmissions": {
+                    kind: one["flows"][0]["retransmissions"] for kind, one in of.items()
                 },
             }
-            found["kernel"] = module["kernel"]
+            found["kernel"] = of["module"]["kernel"]
     return found
 
 

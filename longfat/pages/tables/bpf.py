@@ -66,27 +66,19 @@ def replays() -> str:
 
 
 def beside() -> str:
-    """One scenario with the modules and with BPF."""
+    """One scenario with a module, and what another run of it, or of BPF, had."""
     found = measured("bpf").get("beside")
     if not found:
         return MISSING
     rows = []
     for cc in ALGORITHMS:
-        one = found[cc]
-        both = [one["module"], one["bpf"]]
-        rows.append(
-            [
-                cc,
-                f"{one['acknowledgments']:,}",
-                f"{one['same']:,}",
-                str(one["most"]),
-                *(f"{kind['goodput_bps'] / 1e6:.2f}" for kind in both),
-                *(f"{kind['retransmissions']:,}" for kind in both),
-            ]
-        )
-    headings = ["", "acknowledgments", "with the same window", "else, packets at most"]
-    headings += [f"{what}: {how}" for what in ("Mbit/s", "retransmitted") for how in BOTH]
-    return markdown(headings, rows)
+        for kind, name in {"again": "the module again", "bpf": "BPF"}.items():
+            one, sent = found[cc][kind], found[cc]["retransmissions"]
+            cells = [one["acknowledgments"], one["same"], one["most"], sent["module"], sent[kind]]
+            rows.append([cc, name, *(f"{cell:,}" for cell in cells)])
+    headings = ["", "beside the module", "acknowledgments", "with the same window"]
+    headings += ["else, packets at most", "sent again: the module", "the other"]
+    return markdown(headings, rows, prose=(1,))
 
 
 def cost() -> str:
