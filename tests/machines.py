@@ -1,23 +1,30 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0
-"""`longfat measure` and the ssh backend with real parts: Debian's kernel in an emulator whose time
-is counted in instructions, the Debian package of our modules, sshd, iperf3, and netem as the path.
+"""`longfat measure` and the ssh backend with real parts: Debian's kernel in emulators, the Debian
+package of our modules, sshd, iperf3, and netem as the path.
 
-    scripts/longfat python tests/machines.py [--write]
+    scripts/longfat python tests/machines.py [--write] [PART...]
 
-What runs there is stock/measure.sh.  What was best on its paths has to be what the lab says of the
-scenarios that it wrote.  With --write the transcripts of docs/measure.md are renewed.  KTAP.
+`clean` and `lossy` are what stock/measure.sh measures, in an emulator whose time is counted in
+instructions.  What was best on these paths has to be what the lab says of the scenarios that were
+written.  `pair` is stock/pair.sh: two machines with a link between them, in real time.  With
+--write the transcripts of docs/measure.md are renewed.  KTAP.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
@@ -30,22 +37,25 @@ from longfat.run.backends import Counted
 from packages import tree
 
 SUITE = "bookworm"
-PATHS = {"clean": "50 Mbit/s x 60 ms", "lossy": "the same with 0.1 % loss"}
-PARTS = {
-    **{name: f"measured on Debian's kernel: {title}" for name, title in PATHS.items()},
-    "ssh": "the ssh backend on Debian's kernel",
-}
+# Name -> what is lost, and what it is called.
+PATHS = {"clean": ("0%", "50 Mbit/s x 60 ms"), "lossy": ("0.1%", "the same with 0.1 % loss")}
+PAIR = "pair"
 PAGE = modules.ROOT / "docs/measure.md"
 # Enough for three contenders.
 LENGTH = "--rounds 7 --seconds 3"
+TIMEOUT = 7200  # seconds for a guest
 
-# In the chroot, where a compiler is fast.
-SETUP = """
+# In a chroot, where a compiler is fast.
+PACKAGE = """
 set -e
 cp -r /mnt/longfat /src
 cd /src
 scripts/deb.sh /packages
-dpkg -i /packages/longfat-dkms_*.deb
+cp /packages/longfat-dkms_*.deb /mnt/package
+"""
+SETUP = """
+set -e
+dpkg -i /mnt/package/longfat-dkms_*.deb
 dkms autoinstall -k "$(basename /lib/modules/*)"
 """
 
@@ -58,31 +68,59 @@ def environment() -> Path:
     return Path(sys.prefix) / "lib" / version / "site-packages"
 
 
-def carried_out(out: Path, part: str) -> ktap.Result:
-    """What a guest of its own says of one part of it."""
-    said: list[str] = []
-    try:
-        with scratch.directory("stock") as copy:
-            modules.copy(tree(), copy)
-            done = vm.run(
-                f"LENGTH='{LENGTH}' PYTHONPATH=/mnt/longfat:/mnt/python "
-                f"sh /mnt/longfat/tests/stock/measure.sh /mnt/out {part}",
-                suite=SUITE,
-                setup=SETUP,
-                binds=[(copy, "/mnt/longfat"), (environment(), "/mnt/python"), (out, "/mnt/out")],
-                output=said.append,
-                arguments=Counted.arguments,
-                timeout=7200,
-                **vm.COUNTED,
-            )
-    except LabError as error:
-        return ktap.Result(PARTS[part], False, str(error))
-    return ktap.Result(PARTS[part], done.returncode == 0, "".join(said), indent="    ")
+class Bench:
+    """What all guests see: the tree, the package that was built of it, and where results go."""
+
+    def __init__(self, out: Path, copy: Path, package: Path) -> None:
+        self.out, self.copy, self.package = out, copy, package
+
+    def build(self) -> None:
+        modules.copy(tree(), self.copy)
+        binds = [(self.copy, "/mnt/longfat"), (self.package, "/mnt/package")]
+        done = suite.run(SUITE, PACKAGE, binds=binds, timeout=TIMEOUT)
+        if done.returncode:
+            raise LabError(f"the package cannot be built:\n{done.stdout[-2000:]}")
+
+    def guest(self, name: str, title: str, script: str, **options: Any) -> ktap.Result:
+        """What a script of tests/stock says in a guest of its own; NAME.log has it, too."""
+        log, wrong = self.out / f"{name}.log", ""
+        with log.open("w") as to:
+            try:
+                done = vm.run(
+                    f"PYTHONPATH=/mnt/longfat:/mnt/python sh /mnt/longfat/tests/stock/{script}",
+                    suite=SUITE,
+                    setup=SETUP,
+                    binds=[
+                        *((self.copy, "/mnt/longfat"), (self.package, "/mnt/package")),
+                        *((environment(), "/mnt/python"), (self.out, "/mnt/out")),
+                    ],
+                    output=partial(print, end="", file=to, flush=True),
+                    timeout=TIMEOUT,
+                    **options,
+                )
+                good = done.returncode == 0
+            except LabError as error:
+                good, wrong = False, f"\n{error}"
+        return ktap.Result(title, good, log.read_text() + wrong, indent="    ")
+
+
+# --- in counted time
+
+
+def measured(bench: Bench, name: str) -> ktap.Result:
+    loss, title = PATHS[name]
+    return bench.guest(
+        name,
+        f"measured on Debian's kernel: {title}",
+        f"measure.sh /mnt/out {name} {loss} '{LENGTH}'",
+        arguments=Counted.arguments,
+        **vm.COUNTED,
+    )
 
 
 def beside(out: Path, name: str) -> ktap.Result:
     """Whether the lab has the same best one."""
-    title = f"the lab recommends what was best: {PATHS[name]}"
+    title = f"the lab recommends what was best: {PATHS[name][1]}"
     if not (out / f"{name}.toml").exists():
         return ktap.Result(title, False, "nothing was measured")
     command = [sys.executable, "-m", "longfat", "compare", str(out / f"{name}.toml")]
@@ -98,6 +136,66 @@ def beside(out: Path, name: str) -> ktap.Result:
         "that is what was measured, and what the lab says." in done.stdout,
         done.stdout + done.stderr,
     )
+
+
+# --- two machines
+
+
+def tell(emulator: Path, command: str) -> None:
+    """QEMU's monitor, which does one thing for each connection."""
+    with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.connect(str(emulator))
+        with monitor.makefile("rw") as lines:
+            lines.readline()
+            for word in ("qmp_capabilities", command):
+                lines.write(json.dumps({"execute": word}) + "\n")
+                lines.flush()
+                lines.readline()
+
+
+def asked(out: Path, emulator: Path) -> bool:
+    """Do to the emulator of the far machine what stock/pair.sh wants."""
+    for command in ("stop", "cont", "quit"):
+        if (wanted := out / command).exists():
+            tell(emulator, command)
+            wanted.rename(out / f"{command}.done")
+    return False
+
+
+def pair(bench: Bench) -> ktap.Result:
+    """Two guests with a cable between them; what near says.  Far ends when near has."""
+    with scratch.directory("stock") as link:
+        over = threading.Event()
+
+        def machine(role: str, other: str, poll: Callable[[], bool], *more: str) -> ktap.Result:
+            cable = f"local.type=unix,local.path={link}/{role},remote.type=unix"
+            return bench.guest(
+                role,
+                "two machines with Debian's kernel",
+                f"pair.sh /mnt/out {role}",
+                qemu=(
+                    *("-netdev", f"dgram,id=link,{cable},remote.path={link}/{other}"),
+                    *("-device", f"virtio-net-pci,netdev=link,mac=52:54:00:00:00:0{len(role) - 2}"),
+                    *more,
+                ),
+                poll=poll,
+            )
+
+        monitor = link / "monitor"
+        qmp = ("-qmp", f"unix:{monitor},server=on,wait=off")
+        with ThreadPoolExecutor(1) as pool:
+            wanted = partial(asked, bench.out, monitor)
+            far = pool.submit(machine, "far", "near", lambda: over.is_set() or wanted(), *qmp)
+            gone = bench.out / "quit.done"  # as it was wanted
+            try:
+                near = machine("near", "far", lambda: far.done() and not gone.exists())
+            finally:
+                over.set()
+            said = far.result().said
+        return near if near.good else replace(near, said=f"{near.said}\nThe other one: {said}")
+
+
+# --- the page
 
 
 def blocks(out: Path) -> dict[str, str]:
@@ -126,8 +224,12 @@ def write(out: Path) -> None:
     PAGE.write_text(text)
 
 
-def main(words: list[str]) -> int:
-    count = len(PARTS) + len(PATHS)
+def main(words: Sequence[str]) -> int:
+    wanted = [word for word in words if word != "--write"] or [*PATHS, PAIR]
+    if unknown := {*wanted} - {*PATHS, PAIR}:
+        raise SystemExit(f"{', '.join(sorted(unknown))}: there are {', '.join(PATHS)}, {PAIR}")
+    paths = [name for name in PATHS if name in wanted]
+    count = 2 * len(paths) + (PAIR in wanted)
     try:
         vm.check()
         root.as_root(["true"])
@@ -136,18 +238,26 @@ def main(words: list[str]) -> int:
         return ktap.document(count, [ktap.Result("machines", skip=str(error))] * count)
     with (
         scratch.directory("stock") as out,
+        scratch.directory("stock") as copy,
+        scratch.directory("packages") as package,
         ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool,
     ):
+        bench = Bench(out, copy, package)
 
         def results() -> Iterator[ktap.Result]:
-            yield from pool.map(partial(carried_out, out), PARTS)
-            yield from (beside(out, name) for name in PATHS)
+            yield from pool.map(partial(measured, bench), paths)
+            yield from (beside(out, name) for name in paths)
+            if PAIR in wanted:
+                yield pair(bench)
 
-        status = ktap.document(count, results())
-        if "--write" in words and not status:
-            write(out)
-        if kept := os.environ.get("LONGFAT_KEEP"):
-            subprocess.run(["cp", "-r", str(out), kept], check=True)
+        try:
+            bench.build()
+            status = ktap.document(count, results())
+            if "--write" in words and not status:
+                write(out)
+        finally:
+            if kept := os.environ.get("LONGFAT_KEEP"):
+                subprocess.run(["cp", "-r", str(out), kept], check=True)
     return status
 
 
