@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * timed FILE|- COMMAND...: what calls of lf_cong_avoid take while COMMAND runs: "CALLS NS", by the
- * kernel's own count, which reads a clock twice a call.  The hooks in FILE are registered meanwhile.
+ * timed FILE|- COMMAND...: what calls of lf_cong_avoid take while COMMAND runs: "CALLS NS", by
+ * the kernel's own count, which reads a clock twice a call.  The hooks in FILE are registered
+ * meanwhile.
  */
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,9 @@ int main(int argc, char **argv)
 	int status = -1;
 
 	libbpf_set_strict_mode(LIBBPF_STRICT_ALL);
-	if (argc < 3 || (strcmp(argv[1], "-") && !(link = begin(argv[1]))) ||
+	if (argc > 2 && strcmp(argv[1], "-"))
+		link = begin(argv[1]);
+	if (argc < 3 || (strcmp(argv[1], "-") && !link) ||
 	    bpf_enable_stats(BPF_STATS_RUN_TIME) < 0) {
 		perror("timed");
 		return 1;
