@@ -76,7 +76,7 @@ mkdir whole
 make -C bpf B=/build LIBS='-static -lbpf -lelf -lz'
 cp /build/longfat-bpf whole
 make -C bpf B=/own LIBS='-static -lbpf -lelf -lz' \
-    RECORD="-DLF_OWN_RENO='\"../tests/bpf/own_reno.bpf.h\"' -I.."
+    MORE='-include ../tests/bpf/own_reno.bpf.h'
 cp /own/longfat-bpf whole/own-reno
 """
 

@@ -18,7 +18,7 @@ to=$1
 
 # program NAME FLAGS: longfat-bpf with the objects built with FLAGS.
 program() {
-	make -C bpf B="$to/build-$1" RECORD="$2"
+	make -C bpf B="$to/build-$1" MORE="$2"
 	cp "$to/build-$1/longfat-bpf" "$to/$1"
 }
 

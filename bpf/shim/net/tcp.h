@@ -110,14 +110,9 @@ struct tcp_congestion_ops {
 #define sk_v6_daddr	__sk_common.skc_v6_daddr
 #define sk_v6_rcv_saddr	__sk_common.skc_v6_rcv_saddr
 
-/* The kernel's own; a test may have them in BPF, for a kernel that lets BPF call none. */
-#ifdef LF_OWN_RENO
-static inline u32 tcp_slow_start(struct tcp_sock *tp, u32 acked);
-static inline u32 tcp_reno_undo_cwnd(struct sock *sk);
-#else
+/* The kernel's own. */
 u32 tcp_slow_start(struct tcp_sock *tp, u32 acked) __ksym;
 u32 tcp_reno_undo_cwnd(struct sock *sk) __ksym;
-#endif
 
 static inline int tcp_register_congestion_control(struct tcp_congestion_ops *ops)
 {
@@ -181,9 +176,5 @@ static inline bool tcp_is_cwnd_limited(const struct sock *sk)
 	return tcp_in_slow_start(tp) &&
 	       tcp_snd_cwnd(tp) < 2 * tp->max_packets_out;
 }
-
-#ifdef LF_OWN_RENO
-#include LF_OWN_RENO
-#endif
 
 #endif /* LONGFAT_BPF_TCP_H */
