@@ -58,7 +58,7 @@ check: ## All tests but the hours of `make stress` (installs what they need); SU
 results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels slow_start use security performance bpf speed testing stress"
 	@scripts/results.sh $(PAGE)
 
-report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what is of older versions), DRY=1 (only say)
+report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what docs/results lacks, or has of older versions), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 evaluate: ## Each of our algorithms by every criterion, the profile smoke; PROFILE=standard or full (hours; it says how many), CC="ltcp sabul"; into evaluated/

@@ -9,7 +9,7 @@
 #	JOBS		runs at once (the default: one a core)
 #	TIMEOUT		seconds after which a run that has not ended has failed (six hours)
 #	AGAIN		not empty: make the runs of these figures again though they are there
-#	OLDER		not empty: make only those that docs/results has of older versions
+#	OLDER		not empty: make only those that docs/results lacks, or has of older versions
 #	DRY		not empty: say what would be run, and how long it takes; nothing is changed
 #
 # What the runs need is installed first (deps.sh), but not with DRY nor for committed.

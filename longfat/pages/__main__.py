@@ -41,7 +41,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
         step.add_argument("--out", type=Path)
         step.add_argument("--again", action="store_true", help="plan: what is there, too")
-        step.add_argument("--older", action="store_true", help="plan, beside: only what is older")
+        step.add_argument("--older", action="store_true", help="plan, beside: only what is older or missing")
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("--partial", action="store_true", help="keep: what is not complete, too")
         step.add_argument("names", nargs="*", help="figures (run: a run; list, measure: pages)")
@@ -63,7 +63,7 @@ def main(words: list[str]) -> int:
         how = work.profile(given.profile)
         of_pages = given.step in ("list", "measure")
         figures = catalogue.choose([] if given.step == "run" or of_pages else given.names)
-        only = work.older_runs(figures) if given.older else None
+        only = work.not_current(figures) if given.older else None
         if given.step == "where":
             print(how.out)
         elif given.step == "list":

@@ -300,12 +300,13 @@ def run(name: str, figures: list[Figure], how: Profile, *, timeout: float) -> No
 # --- all runs
 
 
-def older_runs(figures: list[Figure]) -> set[str]:
-    """The runs of these figures that docs/results has of older versions."""
+def not_current(figures: list[Figure]) -> set[str]:
+    """The runs of these figures that docs/results has of older versions, or not at all."""
     return {
         f"{name}{suffix}"
         for file, (_, suffix, runs) in files(figures, profile(COMMITTED)).items()
-        for name in state(read(RESULTS, file), runs, published()).older
+        for found in [state(read(RESULTS, file), runs, published())]
+        for name in (*found.older, *found.missing, *found.failed)
     }
 
 

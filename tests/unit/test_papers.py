@@ -915,24 +915,29 @@ def test_the_version_of_the_tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert modules.tree_version() == "v3+"
 
 
-def test_only_what_is_older_is_made(alone: work.Profile, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of what docs/results has; on each backend what is older of that."""
+def test_only_what_is_older_or_missing_is_made(
+    alone: work.Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On each backend what docs/results has of older versions, failed or not at all."""
     figures = catalogue.choose(["crosscheck"])
     read = work.read
 
     def lines(where: Path, file: str) -> list[dict[str, Any]]:
-        (first, *others) = read(where, file)
-        return [older(first), *others]
+        (first, second, third) = read(where, file)
+        return {
+            "crosscheck": [older(first), second, third],
+            "crosscheck-vm": [first, second | {"failed": "in vain"}],
+        }[file]
 
     # Whatever has changed since these were made.
     monkeypatch.setattr(Platform, "knows", lambda on, run, *_: run["identity"]["programs"] != "0")
-    assert not work.older_runs(figures)
+    assert not work.not_current(figures)
     monkeypatch.setattr(work, "read", lines)
-    only = work.older_runs(figures)
-    assert only == {"crosscheck-reno-s1", "crosscheck-reno-s1-vm"}
+    only = work.not_current(figures)
     assert [run["name"] for run in work.plan(figures, alone, only=only)] == ["crosscheck-reno-s1"]
-    (left,) = work.left_beside(figures, work.profile("full"), only=only)
-    assert left[1].path.stem == "crosscheck-reno-s1-vm"
+    left = work.left_beside(figures, work.profile("full"), only=only)
+    names = {job.path.stem for _, job in left}
+    assert only == {"crosscheck-reno-s1", *names} and len(names) == 2
 
 
 def test_again_makes_what_is_there(
