@@ -114,8 +114,13 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
     """All turns in one guest; `counted`: in the one whose clock counts instructions."""
     backend = Vm()
     backend.prepare(say)
-    one = one.model_copy(update={"module": {name: {} for name in modules.owners()}})
-    names = [NOTHING, *sorted(modules.algorithms()), BURSTS]
+    (flow,) = one.flow
+    algorithms = sorted(modules.algorithms())
+    names = [NOTHING, *algorithms, BURSTS]
+    # A guest loads the modules of its flows.
+    every = one.model_copy(
+        update={"flow": [flow.model_copy(update={"cc": cc}) for cc in algorithms]}
+    )
     with runner.run_directory() as run, runner.terminable():
         main = _MAIN.format(
             in_tree=" ".join(sorted(modules.IN_TREE - {"reno"})),
@@ -124,9 +129,8 @@ def _guest(one: Scenario, turns: int, say: Callable[[str], None], *, counted: bo
             bursts=f"-{BURSTS}",
             burst=BURST,
         )
-        fill(run, plan.make(one, 1, prefix="lf", virtual=False), one, backend, main=main)
+        fill(run, plan.make(one, 1, prefix="lf", virtual=False), every, backend, main=main)
         for name in names:
-            (flow,) = one.flow
             special: Json = {NOTHING: {"bytes": 1}, BURSTS: {"cc": "cubic"}}
             limit = special.get(name, {"cc": name})
             this = one.model_copy(update={"flow": [flow.model_copy(update=limit)]})

@@ -4,13 +4,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import One
 
 from longfat.core.errors import LabError
+from longfat.build import modules
+from longfat.machines import suite, vm
 from longfat.measure import stack
+from longfat.run import identity
+from longfat.run.backends import Vm
+from longfat.run.plan import Plan
 from longfat.run.result import Json
+from longfat.run.scenario import Scenario
 
 TIMERS = """\
 Timer List Version: v0.10
@@ -98,6 +105,33 @@ def test_scenarios_that_mix_costs(one: One) -> None:
     flow = real.flow[0].model_copy(update={"count": 2})
     with pytest.raises(LabError, match="real: all that is sent must be one flow's"):
         stack.measure([counted, real.model_copy(update={"flow": [flow]})], 1, print)
+
+
+def test_the_guest_loads_every_module(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The turns' algorithms are there before the first of them; each turn is of one flow."""
+    loads: list[list[str]] = []
+    plans = {}
+
+    def fill(_run: Path, _plan: Plan, of: Scenario, _backend: Vm, *, main: str) -> None:
+        loads.append(identity.loaded(of))
+
+    def measured_in(_backend: Vm, run: Path, **_: Any) -> None:
+        plans.update({path.name: path.read_text() for path in run.glob("traffic-*")})
+
+    monkeypatch.setattr(Vm, "prepare", lambda *_: None)
+    monkeypatch.setattr(stack, "fill", fill)
+    monkeypatch.setattr(stack, "measured_in", measured_in)
+    monkeypatch.setattr(stack, "observe", lambda *_: {})
+    monkeypatch.setattr(suite, "kernel", lambda _: "6.1")
+    monkeypatch.setattr(suite, "image", Path)
+    monkeypatch.setattr(vm, "kvm_works", lambda _: False)
+    cases = [one().model_copy(update={"case_name": kind, "name": kind}) for kind in stack.KINDS]
+    stack.measure(cases, 1, print)
+    assert loads == [sorted(set(modules.owners().values()))] * 2
+    names = {stack.NOTHING, stack.BURSTS, *modules.algorithms()}
+    assert set(plans) == {f"traffic-{cc}" for cc in names}
+    for name, text in plans.items():
+        assert [line.split()[0] for line in text.splitlines()].count("tcp") == 1, name
 
 
 def test_a_clock_that_ran_away(tmp_path: Path) -> None:
