@@ -545,13 +545,6 @@ static void composite_pace(struct sock *sk)
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
 }
 
-static void composite_set_window(struct sock *sk, u32 cwnd)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
-}
-
 /* --- other windows, other packets ---------------------------------------- */
 
 /*
@@ -570,7 +563,7 @@ static void composite_shrink(struct sock *sk, u32 w)
 	composite_resize(ca, max_t(u32, div_u64((u64)ca->sum * w, cwnd),
 				   min(ca->sum, lf_initial_window(sk))),
 			 tp->snd_ssthresh, false);
-	composite_set_window(sk, w);
+	lf_set_window(sk, w);
 	composite_pace(sk);
 	composite_trace(sk, COMPOSITE_IDLE, ca->at);
 }
@@ -735,7 +728,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 		composite_shrink(sk, lf_unused_window(sk));
 	cwnd = tcp_snd_cwnd(tp);
 	w = composite_window(ca, cwnd, acked, lost);
-	composite_set_window(sk, w);
+	lf_set_window(sk, w);
 	/* The pacing rate is to follow the window and the RTT. */
 	ca->quiet = ca->slow ? 0 : min(ca->turn - 1, ca->sum / 8);
 	if (tp->delivered - ca->paced >= w / 16)
@@ -788,7 +781,7 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	if (ca->resting)
 		composite_delivered(ca, rs);
 	if (cwnd != ca->sum)
-		composite_set_window(sk, composite_window(ca, cwnd, acked, 0));
+		lf_set_window(sk, composite_window(ca, cwnd, acked, 0));
 }
 
 /*
@@ -838,7 +831,7 @@ static void composite_set_state(struct sock *sk, u8 state)
 		/* Also by a timer, where no acknowledgment follows. */
 		ca->lost = tp->lost;
 		composite_losses(sk, lost, COMPOSITE_LOST);
-		composite_set_window(sk, composite_window(ca, cwnd, 0, lost));
+		lf_set_window(sk, composite_window(ca, cwnd, 0, lost));
 		composite_pace(sk);
 	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked) {
 		/* No mark, or before 5.18 one that is counted after this. */

@@ -95,6 +95,7 @@
 #include <longfat/hstcp.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/register.h>
 #include <longfat/slow_start.h>
 #include <longfat/tso.h>
 #include <longfat/version.h>
@@ -429,19 +430,7 @@ static struct tcp_congestion_ops cwhstcp __read_mostly = {
 	.name		= "cwhstcp",
 };
 
-static int __init cwhstcp_register(void)
-{
-	BUILD_BUG_ON(sizeof(struct cwhstcp) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&cwhstcp);
-}
-
-static void __exit cwhstcp_unregister(void)
-{
-	tcp_unregister_congestion_control(&cwhstcp);
-}
-
-module_init(cwhstcp_register);
-module_exit(cwhstcp_unregister);
+LF_REGISTER(cwhstcp, struct cwhstcp);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");

@@ -86,6 +86,7 @@
 #include <longfat/growth.h>
 #include <longfat/hstcp.h>
 #include <longfat/params.h>
+#include <longfat/register.h>
 #include <longfat/slow_start.h>
 #include <longfat/version.h>
 
@@ -414,15 +415,23 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 }
 
 /*
- * The round-trip time of this ACK, as RACK has it (RFC 8985): of the packet that was sent
- * last of those that are delivered.  An ACK that brings none leaves RACK as it was; then
- * departure and time do not make now.
+ * When was the packet sent that is the last of those that are delivered?  RACK has it
+ * (RFC 8985), with its RTT.  An ACK that brings none leaves RACK as it was; then departure
+ * and time do not make now.  Without SACK there is no RACK, but the rate sampler has it.
  */
+static bool ghstcp_sent(const struct tcp_sock *tp, u32 *sent)
+{
+	*sent = (u32)(tp->rack.rtt_us ? tp->rack.mstamp : tp->first_tx_mstamp);
+	return tp->rack.rtt_us ? (u32)tp->tcp_mstamp - *sent == tp->rack.rtt_us :
+				 tp->tcp_mstamp == tp->delivered_mstamp;
+}
+
+/* A sample of this ACK, if it is time for one. */
 static void ghstcp_take_rtt(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 now = (u32)tp->tcp_mstamp, sent = (u32)tp->rack.mstamp;
 	struct ghstcp *ca = inet_csk_ca(sk);
+	u32 now = (u32)tp->tcp_mstamp, sent;
 
 	if (ca->param_mode != GHSTCP_AUTO)
 		return;
@@ -438,7 +447,7 @@ static void ghstcp_take_rtt(struct sock *sk)
 	}
 	if (ca->window.n && before(now, ca->next_us))
 		return;
-	if (!tp->rack.rtt_us || now - sent != tp->rack.rtt_us)
+	if (!ghstcp_sent(tp, &sent))
 		return;
 	if (ca->window.n >= ghstcp_min_samples &&
 	    !before(tp->snd_una, ca->round_end)) {
@@ -449,7 +458,7 @@ static void ghstcp_take_rtt(struct sock *sk)
 		ca->round_end = tp->snd_nxt;
 	else if (ca->window.n >= ghstcp_max_samples)
 		return;
-	ghstcp_sample(&ca->window, sent, tp->rack.rtt_us);
+	ghstcp_sample(&ca->window, sent, now - sent);
 	ca->next_us = now + (tp->srtt_us >> (3 + 6)) + 1;
 }
 
@@ -557,19 +566,7 @@ static struct tcp_congestion_ops ghstcp __read_mostly = {
 	.name		= "ghstcp",
 };
 
-static int __init ghstcp_register(void)
-{
-	BUILD_BUG_ON(sizeof(struct ghstcp) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&ghstcp);
-}
-
-static void __exit ghstcp_unregister(void)
-{
-	tcp_unregister_congestion_control(&ghstcp);
-}
-
-module_init(ghstcp_register);
-module_exit(ghstcp_unregister);
+LF_REGISTER(ghstcp, struct ghstcp);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");

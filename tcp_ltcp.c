@@ -72,6 +72,7 @@
 #include <longfat/compat.h>
 #include <longfat/growth.h>
 #include <longfat/params.h>
+#include <longfat/register.h>
 #include <longfat/slow_start.h>
 #include <longfat/version.h>
 
@@ -375,19 +376,7 @@ static struct tcp_congestion_ops ltcp __read_mostly = {
 	.name		= "ltcp",
 };
 
-static int __init ltcp_register(void)
-{
-	BUILD_BUG_ON(sizeof(struct ltcp) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&ltcp);
-}
-
-static void __exit ltcp_unregister(void)
-{
-	tcp_unregister_congestion_control(&ltcp);
-}
-
-module_init(ltcp_register);
-module_exit(ltcp_unregister);
+LF_REGISTER(ltcp, struct ltcp);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");

@@ -85,8 +85,7 @@
  *     the first second).  It doubles after each four seconds, up to the law's.  Half a
  *     packet is much for a slow flow and little for a fast one, so a late flow catches
  *     up (sabul-offsets.toml).  Selected by a connection that has lost packets, it
- *     assumes that they were lost at the present rate, and that the answers before were
- *     too weak.  probe=0: as in the paper.
+ *     assumes that they were lost at the present rate.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -133,6 +132,7 @@
 #include <longfat/marks.h>
 #include <longfat/pacing.h>
 #include <longfat/params.h>
+#include <longfat/register.h>
 #include <longfat/slow_start.h>
 #include <longfat/tso.h>
 #include <longfat/version.h>
@@ -177,12 +177,10 @@ LF_PARAM_UINT(c, 2000, 1, 10000, "decrease, nanoseconds");
 LF_PARAM_UINT(b, 500, 1, 10000, "fast reaction, nanoseconds");
 LF_PARAM_UINT(d, 100, 1, 10000, "step at the equilibrium, nanoseconds");
 LF_PARAM_UINT(v, 10, 1, 255, "losses that a fast reaction needs more than");
-LF_PARAM_UINT(probe, 4, 0, 6,
-	      "growth beyond the last overflow, 2^-this of the law's");
+LF_PARAM_UINT(probe, 4, 0, 6, "growth beyond the last overflow, 2^-this of the law's");
 LF_PARAM_BOOL(cap, true, "hold c, b, d to their share at 1 Gbit/s");
 LF_PARAM_BOOL(once, true, "answer an overflow once");
-LF_PARAM_ENUM(slow_start, LF_TRAIN,
-	      "how the first slow start ends, default train",
+LF_PARAM_ENUM(slow_start, LF_TRAIN, "how the first slow start ends, default train",
 	      "train", "hystart++", "limited", "classic");
 
 /*
@@ -262,10 +260,7 @@ struct sabul {
 	u8	congested : 1;	/* a mark, or our own queue, in this interval */
 	u8	fast : 1;	/* (4), in this interval */
 	u8	waiting : 1;	/* for a packet that was sent after @mark */
-	u8	probe : 3;	/* parameters again */
-	u8	cap : 1;
-	u8	once : 1;
-	u8	slow_way : 2;
+	u8	probe : 3, cap : 1, once : 1, slow_way : 2;	/* parameters again */
 	u8	found : 1;	/* slow start ended without a loss, and none came since */
 	u8	strength : 4;	/* (1) adds 2^this times c */
 	u8	shift;		/* sk_pacing_shift as we set it, or 0 */
@@ -281,11 +276,10 @@ static u64 sabul_clamp(u64 delta)
 /* LOSS / SENT << SABUL_RATIO_SHIFT, at most 1. */
 static u64 sabul_ratio(u32 lost, u32 sent)
 {
-	/* 2^27 packets in an interval are more than there can be. */
-	lost = min_t(u32, lost, BIT(27));
 	if (lost >= sent)
 		return lost ? SABUL_RATIO_ONE : 0;
-	return div_u64((u64)lost << SABUL_RATIO_SHIFT, sent);
+	/* 2^27 packets in an interval are more than there can be. */
+	return div_u64((u64)min_t(u32, lost, BIT(27)) << SABUL_RATIO_SHIFT, sent);
 }
 
 /*
@@ -304,12 +298,8 @@ static u64 sabul_share(u64 delta, u32 k, u64 off)
 /* c, b or d, @ns below 12000, and what is left of it where delta is short. */
 static u64 sabul_step(const struct sabul *ca, u32 ns)
 {
-	u64 cap = (u64)sabul_cap_ns << SABUL_SHIFT;
-
-	if (ca->cap && ca->delta < cap)
-		return mul_u64_u32_shr(ca->delta,
-				       div_u64((u64)ns << 32, sabul_cap_ns),
-				       32);
+	if (ca->cap && ca->delta < (u64)sabul_cap_ns << SABUL_SHIFT)
+		return mul_u64_u32_shr(ca->delta, div_u64((u64)ns << 32, sabul_cap_ns), 32);
 	return (u64)ns << SABUL_SHIFT;
 }
 
@@ -335,11 +325,8 @@ static u64 sabul_probing(const struct sabul *ca, u64 law)
 	u64 twice = (u64)ca->t_ms * (2 * NSEC_PER_MSEC), half = ca->delta;
 
 	/* Half a packet in each interval; T is less than 2^30 ns. */
-	if (ca->delta < twice << SABUL_SHIFT)
-		half = mul_u64_u32_shr(half,
-				       min_t(u64, U32_MAX,
-					     div_u64(half << (32 - SABUL_SHIFT),
-						     twice)), 32);
+	half = mul_u64_u32_shr(half, min_t(u64, U32_MAX,
+					   div_u64(half << (32 - SABUL_SHIFT), twice)), 32);
 	if (ca->probed_ms < sabul_gentle_ms)
 		half = min(half, ca->delta >> sabul_gentle);
 	/* As min(law, half << ramp), which might overflow. */
@@ -362,11 +349,11 @@ static void sabul_increase(struct sabul *ca, u64 rho, u32 n)
 
 /* --- rates and windows --------------------------------------------------- */
 
-/* Bytes per second at @delta: below 2^62 / 2^18, which is 4 ns. */
+/* Bytes per second at @delta, which is 4 ns or more; ~0UL would be no pacing. */
 static u64 sabul_bytes(const struct sabul *ca, u64 delta)
 {
-	return div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16,
-			 delta >> (SABUL_SHIFT - 16));
+	return min_t(u64, ~0UL - 1, div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16,
+					      delta >> (SABUL_SHIFT - 16)));
 }
 
 /* The interval of @n packets in @us microseconds. */
@@ -385,15 +372,7 @@ static u32 sabul_window(const struct sock *sk)
 
 	if (ca->mode != SABUL_BY_RATE)
 		return tcp_snd_cwnd(tcp_sk(sk));
-	return clamp_t(u64, div64_u64(ns << 16, ca->delta >> (SABUL_SHIFT - 16)),
-		       1, BIT(29));
-}
-
-static void sabul_set_window(struct sock *sk, u32 cwnd)
-{
-	struct tcp_sock *tp = tcp_sk(sk);
-
-	tcp_snd_cwnd_set(tp, clamp_t(u32, cwnd, 1, max(tp->snd_cwnd_clamp, 1U)));
+	return clamp_t(u64, div64_u64(ns << 16, ca->delta >> (SABUL_SHIFT - 16)), 1, BIT(29));
 }
 
 /*
@@ -413,23 +392,17 @@ static void sabul_bursts(struct sock *sk)
 	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
 }
 
-/* The largest value would be no pacing. */
-static void sabul_pace(struct sock *sk, u64 rate)
-{
-	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
-}
-
 /* As the kernel's own in slow start, slower near its end; a ratio of 0 is no pacing. */
 static u64 sabul_start_rate(const struct sock *sk, u32 window)
 {
-	const struct net *net = sock_net(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 rate = lf_window_rate(window, tp->mss_cache, tp->srtt_us);
 	u32 percent = window < tp->snd_ssthresh / 2 ?
-		      READ_ONCE(net->ipv4.sysctl_tcp_pacing_ss_ratio) :
-		      READ_ONCE(net->ipv4.sysctl_tcp_pacing_ca_ratio);
+		      READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio) :
+		      READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
 
-	return percent ? div_u64(min(rate, BIT_ULL(40)) * percent, 100) : U64_MAX;
+	return min_t(u64, ~0UL - 1,
+		     percent ? div_u64(min(rate, BIT_ULL(40)) * percent, 100) : U64_MAX);
 }
 
 /* Pacing rate and window, as the mode has it. */
@@ -437,21 +410,19 @@ static void sabul_apply(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	u64 rate;
 
 	if (!tp->srtt_us)
 		return;
 	if (ca->mode == SABUL_BY_RATE) {
 		/* No slower than two packets per RTT, as Reno after a loss. */
 		ca->delta = min(ca->delta, sabul_interval(tp->srtt_us >> 3, 2));
-		rate = sabul_bytes(ca, ca->delta);
-		sabul_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
+		lf_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
+		lf_set_pacing_rate(sk, sabul_bytes(ca, ca->delta));
 	} else {
-		rate = sabul_start_rate(sk, max(tcp_snd_cwnd(tp),
-						tcp_packets_in_flight(tp)));
+		lf_set_pacing_rate(sk, sabul_start_rate(sk, max(tcp_snd_cwnd(tp),
+								tcp_packets_in_flight(tp))));
 	}
 	sabul_bursts(sk);
-	sabul_pace(sk, rate);
 }
 
 static void sabul_trace(const struct sock *sk, enum sabul_reason why)
@@ -488,15 +459,13 @@ static void sabul_fresh(struct sock *sk)
 
 	ca->known = 0;
 	ca->mark = ca->newest;
-	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp -
-		      sabul_soon * ca->t_ms * USEC_PER_MSEC;
+	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
 }
 
 /* Does what comes now tell of what was sent since the last answer? */
 static bool sabul_again(const struct sabul *ca)
 {
-	return ca->mode == SABUL_FIRST || !ca->once ||
-	       !before(ca->newest, ca->mark);
+	return ca->mode == SABUL_FIRST || !ca->once || !before(ca->newest, ca->mark);
 }
 
 /* What is sent from now on is sent more slowly. */
@@ -517,13 +486,13 @@ static void sabul_unused(struct sock *sk)
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 w;
 
-	sabul_set_window(sk, sabul_window(sk));
+	lf_set_window(sk, sabul_window(sk));
 	w = lf_unused_window(sk);
 	if (w && ca->mode == SABUL_BY_RATE) {
 		ca->delta = max(ca->delta, sabul_interval(tp->srtt_us >> 3, w));
 	} else if (w) {
 		tp->snd_ssthresh = tcp_current_ssthresh(sk);
-		sabul_set_window(sk, w);
+		lf_set_window(sk, w);
 	}
 }
 
@@ -537,8 +506,7 @@ static void sabul_delivered(struct sock *sk)
 	struct sabul *ca = inet_csk_ca(sk);
 
 	if (tp->rate_interval_us && tp->rate_delivered)
-		ca->delta = clamp_t(u64, sabul_interval(tp->rate_interval_us,
-							tp->rate_delivered),
+		ca->delta = clamp_t(u64, sabul_interval(tp->rate_interval_us, tp->rate_delivered),
 				    ca->delta, 2 * ca->delta);
 }
 
@@ -552,13 +520,14 @@ static void sabul_update(struct sock *sk)
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
 	enum sabul_reason why = SABUL_HOLD;
+	bool used;
 
 	if (ca->congested)
 		fresh = max(fresh, ca->alpha + 1ULL);
 	if (fresh >= ca->alpha) {
 		why = fresh > ca->alpha ? SABUL_DECREASE : SABUL_EQUAL;
 		/* The last answer was not enough if another one follows it soon. */
-		if ((u32)tp->tcp_mstamp - ca->mark_us >= sabul_soon * ca->t_ms * USEC_PER_MSEC)
+		if ((u32)tp->tcp_mstamp - ca->mark_us >= sabul_soon * t)
 			ca->strength -= !!ca->strength;
 		else if (ca->once && ca->strength < sabul_strongest)
 			ca->strength++;
@@ -569,13 +538,12 @@ static void sabul_update(struct sock *sk)
 		sabul_answered(sk);
 	} else if (rho < ca->alpha) {
 		/* Used, if it brought three quarters of its packets, or nearly. */
-		if (sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL) {
-			why = SABUL_INCREASE;
+		used = sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL;
+		why = used ? SABUL_INCREASE : SABUL_UNUSED;
+		if (used)
 			sabul_increase(ca, rho, min(us / t + (us % t > t / 2), sabul_catch_up));
-		} else {
-			why = SABUL_UNUSED;
+		else
 			sabul_unused(sk);
-		}
 	}
 	sabul_apply(sk);
 	sabul_trace(sk, why);
@@ -592,9 +560,8 @@ static void sabul_by_rate(struct sock *sk)
 		ca->fresh = tp->lost;
 	/* (4): L is too large to wait for the interval's end.  Once in it, or as the paper. */
 	if (unlikely(tp->lost - ca->fresh > ca->v) && !ca->fast) {
-		if (ca->once)
-			ca->fast = 1;
-		else
+		ca->fast = ca->once;
+		if (!ca->once)
 			ca->fresh = tp->lost;
 		ca->decreased = 1;
 		ca->delta = sabul_clamp(ca->delta + sabul_step(ca, ca->b));
@@ -607,23 +574,11 @@ static void sabul_by_rate(struct sock *sk)
 
 /* --- modes --------------------------------------------------------------- */
 
-/* The first slow start begins, or begins again. */
-static void sabul_first(struct sock *sk)
+static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason why)
 {
 	struct sabul *ca = inet_csk_ca(sk);
 
-	ca->mode = SABUL_FIRST;
-	lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
-}
-
-static void sabul_start(struct sock *sk, enum sabul_reason why)
-{
-	struct sabul *ca = inet_csk_ca(sk);
-
-	if (ca->mode == SABUL_FIRST && why == SABUL_TIMEOUT)
-		sabul_fresh(sk);
-	if (ca->mode != SABUL_FIRST || why == SABUL_TIMEOUT)
-		ca->mode = SABUL_START;
+	ca->mode = mode;
 	ca->waiting = 0;
 	sabul_begin(sk);
 	sabul_apply(sk);
@@ -659,8 +614,6 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 	if (first)
 		sabul_fresh(sk);
 	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-	ca->mode = SABUL_BY_RATE;
-	ca->waiting = 0;
 	ca->found = first && !lost;
 	if (lost) {
 		sabul_delivered(sk);
@@ -672,12 +625,10 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 		ca->known = ca->delta;
 		ca->probed_ms = 0;
 	}
+	sabul_enter(sk, SABUL_BY_RATE, SABUL_RATE);
 	/* What a timeout answered is still being counted. */
 	if (lost || inet_csk(sk)->icsk_ca_state == TCP_CA_Loss)
 		sabul_answered(sk);
-	sabul_begin(sk);
-	sabul_apply(sk);
-	sabul_trace(sk, SABUL_RATE);
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -686,37 +637,30 @@ static void sabul_init(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
+	enum sabul_mode mode = SABUL_START;
 
-	memset(ca, 0, sizeof(*ca));
-	ca->t_ms = lf_param(t);
-	ca->alpha = div_u64((u64)lf_param(alpha) << SABUL_RATIO_SHIFT, 1000000);
-	ca->k1 = lf_param(k1);
-	ca->k2 = lf_param(k2);
-	ca->c = lf_param(c);
-	ca->b = lf_param(b);
-	ca->d = lf_param(d);
-	ca->v = lf_param(v);
-	ca->probe = lf_param(probe);
-	ca->cap = lf_param(cap);
-	ca->once = lf_param(once);
-	ca->mss = clamp_t(u32, tp->mss_cache, 1, U16_MAX);
-	ca->marked = tp->delivered_ce;
-	ca->echo_end = lf_no_echo(sk);
-	ca->slow_way = lf_param(slow_start);
-	ca->newest = tp->delivered - 1;
+	*ca = (struct sabul){
+		.t_ms = lf_param(t), .v = lf_param(v), .probe = lf_param(probe),
+		.k1 = lf_param(k1), .k2 = lf_param(k2), .cap = lf_param(cap),
+		.c = lf_param(c), .b = lf_param(b), .d = lf_param(d), .once = lf_param(once),
+		.alpha = div_u64((u64)lf_param(alpha) << SABUL_RATIO_SHIFT, 1000000),
+		.slow_way = lf_param(slow_start),
+		.mss = clamp_t(u32, tp->mss_cache, 1, U16_MAX),
+		.marked = tp->delivered_ce, .echo_end = lf_no_echo(sk),
+		.newest = tp->delivered - 1,
+		/* Selected in a pause, it restarts after that too. */
+		.restarted = tp->lsndtime - 1,
+	};
 	sabul_fresh(sk);
-	/* Selected in a pause, it restarts after that too. */
-	ca->restarted = tp->lsndtime - 1;
 	lf_need_pacing(sk);
 	/* Selected after losses of data: they may have been lost at this rate. */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-		ca->strength = ca->once ? sabul_strongest : 0;
-	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH &&
-		   ca->slow_way != LF_CLASSIC) {
-		sabul_first(sk);
+	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
+		mode = SABUL_FIRST;
+		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 	}
-	sabul_start(sk, SABUL_INIT);
+	sabul_enter(sk, mode, SABUL_INIT);
 }
 
 /* Packets have another size: the rate in bytes stays, and what was before is forgotten. */
@@ -740,6 +684,7 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
+	u32 since = (u32)tp->tcp_mstamp - ca->mark_us;
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(ca->mode == SABUL_NONE))
@@ -748,22 +693,16 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 		sabul_rescale(ca, tp->mss_cache);
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->newest))
 		ca->newest = rs->prior_delivered;
-	if (lf_echoed(sk, &ca->echo_end))
-		ca->marked = tp->delivered_ce;
-	if (unlikely(tp->delivered_ce != ca->marked)) {
-		/* Recovery can be for long, and there is no CWR in it. */
-		if (sabul_again(ca)) {
-			ca->congested = 1;
-			ca->echo_end = lf_answer_mark(sk);
-		}
-		ca->marked = tp->delivered_ce;
+	/* Recovery can be for long, and there is no CWR in it. */
+	if (!lf_echoed(sk, &ca->echo_end) && tp->delivered_ce != ca->marked && sabul_again(ca)) {
+		ca->congested = 1;
+		ca->echo_end = lf_answer_mark(sk);
 	}
+	ca->marked = tp->delivered_ce;
 	/* A loss is found up to the reordering distance late, in packets. */
 	if (ca->waiting)
-		ca->waiting = before(ca->newest, ca->mark + min(tp->reordering,
-								tcp_snd_cwnd(tp))) ||
-			      (u32)tp->tcp_mstamp - ca->mark_us <
-			      sabul_rest * ca->t_ms * USEC_PER_MSEC;
+		ca->waiting = since < sabul_rest * ca->t_ms * USEC_PER_MSEC ||
+			      before(ca->newest, ca->mark + min(tp->reordering, tcp_snd_cwnd(tp)));
 	/* A mark that is behind us must not seem to be ahead when counters wrap. */
 	else if (ca->mode != SABUL_FIRST)
 		ca->mark = ca->newest;
@@ -805,16 +744,16 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		}
 		/* In Recovery ->ssthresh is not asked again. */
 		if (ca->mode == SABUL_BY_RATE)
-			tp->snd_ssthresh = clamp_t(u32, sabul_window(sk) / 2, 2,
-						   tp->snd_ssthresh);
+			tp->snd_ssthresh = clamp_t(u32, sabul_window(sk) / 2, 2, tp->snd_ssthresh);
 		/* Nothing brought what is in flight down before; this does. */
 		tcp_snd_cwnd_set(tp, 1);
-		sabul_start(sk, SABUL_TIMEOUT);
+		if (ca->mode == SABUL_FIRST)
+			sabul_fresh(sk);
+		sabul_enter(sk, SABUL_START, SABUL_TIMEOUT);
 		sabul_answered(sk);
 		/* Of marks, too: CWR goes with the next new data. */
 		ca->echo_end = tp->snd_nxt;
-	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked &&
-		   sabul_again(ca)) {
+	} else if (state == TCP_CA_CWR && tp->delivered_ce == ca->marked && sabul_again(ca)) {
 		ca->congested = 1;
 	}
 }
@@ -845,10 +784,10 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	cwnd = max(ca->mode == SABUL_BY_RATE ? 1 : cwnd, tp->prior_cwnd);
 	ca->mode = ca->prior_mode;
 	if (ca->mode == SABUL_FIRST) {
-		sabul_first(sk);
+		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 		ca->slow.stage = LF_SS_GROW;
 	}
-	sabul_set_window(sk, cwnd);
+	lf_set_window(sk, cwnd);
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_UNDO);
 	return tcp_snd_cwnd(tp);
@@ -865,12 +804,10 @@ static u32 sabul_min_tso_segs(struct sock *sk)
 	const struct sabul *ca = inet_csk_ca(sk);
 	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 9);
 
-	if (!(ca->mode && lf_after_idle(sk, ca->restarted)) &&
-	    ca->mode == SABUL_BY_RATE && tp->srtt_us)
-		sabul_pace(sk, sabul_bytes(ca, ca->delta - (ca->delta >> 4) +
-					       (ca->delta >> 11) * (random & 255)));
-	return random >> 8 ? 1 :
-	       READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	if (ca->mode && !lf_after_idle(sk, ca->restarted) && ca->mode == SABUL_BY_RATE)
+		lf_set_pacing_rate(sk, sabul_bytes(ca, ca->delta - (ca->delta >> 4) +
+						       (ca->delta >> 11) * (random & 255)));
+	return random >> 8 ? 1 : READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 }
 
 static void sabul_release(struct sock *sk)
@@ -879,7 +816,7 @@ static void sabul_release(struct sock *sk)
 
 	/* Who comes after takes a window for what the path carries. */
 	if (ca->mode == SABUL_BY_RATE)
-		sabul_set_window(sk, max(sabul_window(sk), 2U));
+		lf_set_window(sk, max(sabul_window(sk), 2U));
 	/* Nothing was changed without ->init before it, or where a driver did. */
 	if (ca->shift && READ_ONCE(sk->sk_pacing_shift) == ca->shift)
 		WRITE_ONCE(sk->sk_pacing_shift, LF_PACING_SHIFT);
@@ -897,8 +834,8 @@ static void sabul_tx_start(struct sock *sk)
 		return;
 	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
 		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
-	sabul_set_window(sk, min(cwnd, lf_initial_window(sk)));
-	sabul_start(sk, SABUL_IDLE);
+	lf_set_window(sk, min(cwnd, lf_initial_window(sk)));
+	sabul_enter(sk, ca->mode == SABUL_FIRST ? SABUL_FIRST : SABUL_START, SABUL_IDLE);
 }
 
 LF_DEFINE_TSO_SEGS(sabul)
@@ -922,19 +859,7 @@ static struct tcp_congestion_ops sabul_ops __read_mostly = {
 	.name		= "sabul",
 };
 
-static int __init sabul_register(void)
-{
-	BUILD_BUG_ON(sizeof(struct sabul) > ICSK_CA_PRIV_SIZE);
-	return tcp_register_congestion_control(&sabul_ops);
-}
-
-static void __exit sabul_unregister(void)
-{
-	tcp_unregister_congestion_control(&sabul_ops);
-}
-
-module_init(sabul_register);
-module_exit(sabul_unregister);
+LF_REGISTER(sabul_ops, struct sabul);
 
 MODULE_AUTHOR("The longfat authors");
 MODULE_LICENSE("GPL");

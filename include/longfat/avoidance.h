@@ -41,6 +41,14 @@ static inline void lf_set_cwnd(struct tcp_sock *tp, u32 w)
 	tcp_snd_cwnd_set(tp, min(w, tp->snd_cwnd_clamp));
 }
 
+/* Set the window of an algorithm that has ->cong_control: at least 1, whatever the clamp. */
+static inline void lf_set_window(struct sock *sk, u32 w)
+{
+	struct tcp_sock *tp = tcp_sk(sk);
+
+	tcp_snd_cwnd_set(tp, clamp_t(u32, w, 1, max(tp->snd_cwnd_clamp, 1U)));
+}
+
 /*
  * ->get_info.  Of other algorithms' blocks ss shows VEGASINFO only; its round-trip times
  * are true here.  ss reads without the socket lock, so each word is read by itself.

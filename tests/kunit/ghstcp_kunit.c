@@ -694,6 +694,7 @@ struct ghstcp_path {
 	u32 acks;		/* in a round trip */
 	u32 base, noise;	/* of the RTT, us; the noise is ghstcp_noise() */
 	s32 slope;		/* us more for each ACK */
+	bool no_sack;
 };
 
 static void ghstcp_path(struct ghstcp_path *p, struct tcp_sock *tp)
@@ -712,8 +713,11 @@ static void ghstcp_ack_rtt(struct ghstcp_path *p, s32 rtt_us)
 	p->now += p->every;
 	p->tp->tcp_mstamp = p->now;
 	p->tp->snd_una++;
-	/* Without a sample RACK stays as it was. */
-	if (rtt_us >= 0) {
+	/* Without a sample all of it stays as it was. */
+	if (rtt_us >= 0 && p->no_sack) {
+		p->tp->delivered_mstamp = p->now;
+		p->tp->first_tx_mstamp = p->now - rtt_us;
+	} else if (rtt_us >= 0) {
 		p->tp->rack.rtt_us = rtt_us;
 		p->tp->rack.mstamp = p->now - rtt_us;
 	}
@@ -1008,6 +1012,28 @@ static void ghstcp_sampling_what(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, want.n, 40U);
 	KUNIT_EXPECT_EQ(test, memcmp(&ghstcp_of(tp)->window, &want,
 				     sizeof(want)), 0);
+}
+
+/* Without SACK the samples are the same, and an ACK that delivers nothing has none. */
+static void ghstcp_sampling_no_sack(struct kunit *test)
+{
+	struct tcp_sock *tp = ghstcp_test_sock(test, 1000);
+	struct ghstcp_path p;
+	u32 i, n;
+
+	ghstcp_path(&p, tp);
+	p.no_sack = true;
+	for (i = 0; i < 20; i++) {
+		ghstcp_windows(&p, 1);
+		KUNIT_ASSERT_EQ(test, ghstcp_mode(tp), GHSTCP_HSTCP);
+	}
+	KUNIT_EXPECT_LT(test, lf_apart(ghstcp_of(tp)->min_us, 45000), ghstcp_std(&p));
+	n = ghstcp_of(tp)->window.n;
+	ghstcp_ack_rtt(&p, -1);
+	KUNIT_EXPECT_EQ(test, (u32)ghstcp_of(tp)->window.n, n);
+	p.base += 10 * ghstcp_std(&p);
+	ghstcp_windows(&p, 3);
+	KUNIT_EXPECT_EQ(test, ghstcp_mode(tp), GHSTCP_RENO);
 }
 
 /* In slow start, CWR, recovery and after a timeout RTT says other things. */
@@ -1974,6 +2000,7 @@ static struct kunit_case ghstcp_sampling_cases[] = {
 	KUNIT_CASE(ghstcp_sampling_least),
 	KUNIT_CASE(ghstcp_sampling_none),
 	KUNIT_CASE(ghstcp_sampling_what),
+	KUNIT_CASE(ghstcp_sampling_no_sack),
 	KUNIT_CASE(ghstcp_sampling_avoidance),
 	KUNIT_CASE(ghstcp_sampling_wraps),
 	KUNIT_CASE(ghstcp_cycle_long),

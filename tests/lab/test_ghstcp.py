@@ -37,6 +37,14 @@ def test_fig4_and_fig6(experiment: Experiment) -> None:
         assert trend.reno_above is not None and trend.reno_above < 0.6
 
 
+def test_modes_without_sack(experiment: Experiment) -> None:
+    """RACK has no RTT then, and the knee is seen all the same."""
+    text = (SCENARIOS / "ghstcp-fig6.toml").read_text().split("[vary]")[0]
+    (one,) = experiment(text=text.replace("[host]", "[host]\nsack = false"), seeds=[1])
+    found = check_refined(one)
+    assert found.below_s > 10 and found.above_s > 40
+
+
 @pytest.mark.parametrize("path", ["1g", pytest.param("10g", marks=pytest.mark.long)])
 def test_modes_on_faster_paths(experiment: Experiment, path: str) -> None:
     """The same at 1 Gbit/s, both buffers, and at 10 Gbit/s with the smaller one, with jitter;

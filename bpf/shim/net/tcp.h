@@ -67,6 +67,7 @@ struct tcp_sock {
 	u32 prior_ssthresh;
 	u32 lost_out, max_packets_out;
 	u32 delivered;
+	u64 first_tx_mstamp, delivered_mstamp;
 	u32 srtt_us, mss_cache;
 	u32 snd_una, snd_nxt;
 	struct minmax rtt_min;
