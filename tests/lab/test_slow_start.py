@@ -208,6 +208,8 @@ PATHS = {
     # Where in slow start the first one is lost is chance.
     "random loss": {"link": "loss = 1e-5", "top": "seeds = [1, 2, 3, 4]"},
     "GRO": {"more": '[host]\ngro = "1ms"\n'},
+    "policer": {"link": 'aqm = "police"'},
+    "aggregates": {"link": 'aggregate = "4ms"'},
     "no timestamps": {"more": "[host]\ntimestamps = false\n"},
     "no SACK": {"more": "[host]\nsack = false\n"},
     "no pacing": {"more": "[host]\npacing = false\n"},

@@ -25,19 +25,18 @@ def ack(runs: Runs) -> Shown:
             shown.values[f"{cc}, {phase}: kinds of ACKs that cost no more"] = Value(
                 better, unit="%", digits=0
             )
-    for cc in ("ltcp", "ghstcp", "sabul", "cwhstcp"):
+    for cc in ("ltcp", "ghstcp", "sabul", "cwhstcp", *COMPOSITES):
         for phase in performance.GROWING:
-            time, _, _ = performance.with_core(data, cc, phase)
+            time, _, worst = performance.with_core(data, cc, phase)
             shown.values[f"{cc}, {phase}: time with the core's part, over Cubic's"] = Value(time)
+            shown.values[f"{cc}, {phase}: instructions with it, the worst kind"] = Value(worst)
     kind = "avoidance 1000 2"
     for cc in COMPOSITES:
-        time, _, _ = performance.with_core(data, cc, "avoidance")
-        shown.values[f"{cc}: time with the core's part, over Cubic's"] = Value(time)
         times = (data["ns"][who][kind][1] for who in (cc, "bbr"))
         mine, bbr = times
         shown.values[f"{cc}: time over BBR's"] = Value(mine / bbr)
     counts = data["instructions"]
-    worst = max(
+    apart = max(
         max(found) / min(found)
         for phase in ("slow_start", "avoidance")
         for acked in (1, 2, 8)
@@ -45,7 +44,7 @@ def ack(runs: Runs) -> Shown:
         for found in [[counts[cc][f"{phase} {window} {acked}"] for cc in COMPOSITES]]
     )
     shown.values["composite, from 10^4 packets on: most over least of all N"] = Value(
-        worst, digits=3
+        apart, digits=3
     )
     small = (counts[f"composite-{n}"]["avoidance 100 2"] for n in (64, 8))
     sixty_four, eight = small

@@ -186,12 +186,11 @@ def alarms(runs: Runs) -> Shown:
     for axes, name in zip(places, ALARMS, strict=True):
         found = group(runs(name), lambda run: (who(run), way(run)))
         cases = list(dict.fromkeys(case for case, _ in found))
-        path = ""
+        path = cell(found[cases[0], "classic"][0]).text.split(",")[0]
         for one, colour in (("hystart++", "C1"), ("train", "C0")):
             points = []
             for case in cases:
                 mine, theirs = found[case, one], found[case, "classic"]
-                path = cell(mine[0]).text.split(",")[0]
                 goodput = ratio(*(over(of, _goodput) for of in (mine, theirs)), digits=3)
                 shown.values[f"{one}: goodput over classic's, {CONDITIONS[case]}, {path}"] = goodput
                 points.append(goodput)

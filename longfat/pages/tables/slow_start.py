@@ -173,8 +173,13 @@ CONDITIONS = {
     "unpaced": "no pacing",
     "no-timestamps": "no timestamps",
     "single": "single packets",
+    "policer": "a policer",
+    "aggregate": "aggregates of 4 ms",
+    "faster": "four times faster after five RTTs",
+    "longer": "a third longer after five RTTs",
     "cubic": "beside cubic",
     "reno": "beside reno",
+    "ltcp": "beside its own kind",
 }
 
 
