@@ -763,7 +763,9 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
         raise LabError(f"{path}: {key}: is taken from the file")
     tables = cases.values() if isinstance(cases, dict) else [None]
     if not tables or any(
-        not isinstance(table, dict) or any(isinstance(value, dict) for value in table.values())
+        # Keys without quotes make tables of tables.
+        not isinstance(table, dict)
+        or any(isinstance(value, dict) and "." not in key for key, value in table.items())
         for table in tables
     ):
         raise LabError(f'{path}: case: is tables, such as [case.old] with "flow.0.cc" = "reno"')

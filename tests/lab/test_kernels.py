@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 from conftest import linux_tree
 from rich.console import Console
+from test_composite import MARKED as BESIDE
 
 from longfat.build import given, kernel
 from longfat.run import plan, result, runner, scenario
@@ -174,6 +175,21 @@ def test_accurate_ecn_tells_of_each_mark(newer: Uml, tmp_path: Path) -> None:
     assert marks == pytest.approx(said["ecn_mark"], abs=1)
     classic, said = marked(newer, tmp_path / "b", link, 1)
     assert classic["flows"][0]["connections"][0]["ce_marks"][-1] > 5 * said["ecn_mark"]
+
+
+def test_a_composite_has_its_share_by_counted_marks(newer: Uml, tmp_path: Path) -> None:
+    """With accurate ECN each marked packet is one stream's, as a lost one: eight streams have half
+    beside eight connections.  By RFC 3168 a mark is every stream's."""
+    shares = []
+    for ecn in (3, 1):
+        text = BESIDE.replace("20mbit", "50mbit").replace("{n}", "8")
+        file = tmp_path / f"marks-{ecn}.toml"
+        file.write_text(f'kernel = "{NEW}"\n{text}[host.sysctl]\n"net.ipv4.tcp_ecn" = {ecn}\n')
+        job = runner.Job(scenario.load(file)[0], 1, tmp_path / f"marks-{ecn}.json")
+        runner.run([job], newer, workers=1, timeout=300, console=Console(quiet=True))
+        ours, beside = (flow["goodput_bps"] for flow in result.read(job.path)["flows"])
+        shares.append(ours / (ours + beside))
+    assert shares[0] == pytest.approx(0.5, abs=0.04) and shares[1] < 0.42, shares
 
 
 @pytest.mark.long

@@ -191,6 +191,7 @@ REFUSED = {
     "case without a table": ("rest", '[case]\nold = "reno"', "case", "is tables, such as"),
     "case of nothing": ("rest", "[case]", "case", "is tables, such as"),
     "case key without quotes": ("rest", '[case.a]\nflow.0.cc = "reno"', "case", "is tables"),
+    "case key without quotes, a table": ("rest", "[case.a.flow]\nx = 1", "case", "is tables"),
     "case place": ("rest", '[case.a]\n"flow.7.cc" = "reno"', "case or vary", "'flow.7.cc'"),
     "case and vary": (
         "rest",

@@ -271,6 +271,17 @@ def receivers(runs: Runs) -> Shown:
     return shown
 
 
+def marks(runs: Runs) -> Shown:
+    """Shares by marks that are counted, and by marks that are echoed."""
+    shown = Shown()
+    for (told, n), of in group(
+        runs("composite-marks"), lambda run: (case(run), int(run["observed"]["streams"]))
+    ).items():
+        shown.values[f"share, {told}, N={n}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"off N/(N+10), {told}, N={n}"] = over(of, _off, unit="points", digits=1)
+    return shown
+
+
 def long_packets(runs: Runs) -> Shown:
     """Shares at 1 Gbit/s with packets of 1500 bytes."""
     shown = Shown()

@@ -133,6 +133,19 @@ def receivers() -> str:
     return markdown([*headings, "due, %", "share, %", "off, points"], rows)
 
 
+def marks() -> str:
+    """Shares by how the receiver tells of marks."""
+    found = grouped(
+        "composite-marks",
+        lambda run: (run["observed"]["streams"], run["scenario"]["case_name"].split("-")[0]),
+    )
+    rows = []
+    for n in dict.fromkeys(n for n, _ in found):
+        cells = [plus(_column(found[n, told], "share", 100), 1) for told in ("counted", "echoed")]
+        rows.append([str(n), f"{100 * n / (n + 10):.1f}", *cells])
+    return markdown(["N", "due, %", "share, AccECN, %", "share, RFC 3168, %"], rows)
+
+
 SMOOTH = {"composite-smooth": "10 Mbit/s", "composite-smooth-100m": "100 Mbit/s"}
 
 
@@ -304,6 +317,7 @@ PARTS = {
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
         "receivers": receivers,
+        "marks": marks,
         "pacing": pacing,
         "share": lambda: picture("composite-h1"),
         "smooth-10m": smooth_10m,
