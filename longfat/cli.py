@@ -1036,6 +1036,9 @@ def stress(
 @app.command()
 def kunit(
     sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = False,
+    other: Annotated[
+        str, typer.Option("--kernel", help="On another one, such as debian:7.2.", metavar="KERNEL")
+    ] = "",
 ) -> None:
     """Run the KUnit suites on the virtual-time kernel; prints their KTAP.
 
@@ -1045,8 +1048,10 @@ def kunit(
     """
     from longfat.check import kunit as suites
 
-    what = kernel.SANITIZERS if sanitizers else kernel.LAB
-    where = Uml(what)
+    if sanitizers and other:
+        raise LabError("--sanitizers and --kernel do not go together: that is a kernel of its own")
+    what = kernel.choose(other) if other else kernel.SANITIZERS if sanitizers else kernel.LAB
+    where = Uml(what, other)
     modules.tests_of("kunit")
     _prepare(where)
     lines, quiet = suites.run(what, where)

@@ -34,6 +34,9 @@ export LONGFAT_CHECK=1
 step "defects, two processors" "$lab" python tests/sanitizers.py smp
 step "chaos, two processors" "$lab" stress $mix --smp --minutes "$minutes" \
 	--timeout 3600 --seed "$seed" -o "$out"
+for kernel in debian:6.1 debian:7.2; do
+	step "KUnit, $kernel" "$lab" kunit --kernel "$kernel"
+done
 step "fuzzer" "$lab" python tests/fuzz.py --seconds "$(awk "BEGIN { print int($minutes * 6) + 1 }")"
 export LONGFAT_LONG=1
 step "bugs put in" "$lab" python tests/mutations.py lab stock

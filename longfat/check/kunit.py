@@ -7,6 +7,7 @@ import re
 import shutil
 
 from longfat.build import kernel
+from longfat.core.errors import LabError
 from longfat.run import result, runner
 from longfat.run.backends import Uml
 
@@ -17,18 +18,25 @@ done
 """
 
 
+# Newer kernels want the second one to run suites as their module is loaded.
+_ARGUMENTS = ("kunit.enable=1", "kunit.autorun=1")
+
+
 def run(what: kernel.Kernel, where: Uml) -> tuple[list[str], bool]:
     """Run them on the kernel `what` in `where`, which is prepared: the kernel's log, which has
     their KTAP, and whether the kernel had nothing to complain of.  Their failures are no
     complaints: they are in the KTAP."""
     with runner.run_directory() as scratch, runner.terminable():
-        for module in kernel.build_modules(what, tests="kunit").glob("*.ko"):
+        for module in (every := [*kernel.build_modules(what, tests="kunit").glob("*.ko")]):
             shutil.copy(module, scratch)
         (scratch / "run.sh").write_text(_LOAD)
         status = where.boot_alone(
-            scratch, megabytes=1024, timeout=600, arguments=("kunit.enable=1",)
+            scratch, megabytes=1024, timeout=600, arguments=_ARGUMENTS
         )
         log = scratch / "dmesg"
         text = log.read_text() if log.exists() else (scratch / "console").read_text()
     lines = [re.sub(r"^\[[^]]*\] ", "", line) for line in text.splitlines()]
+    ran = sum("# Totals: " in line for line in lines)
+    if ran < len(every):
+        raise LabError(f"of {len(every)} modules with KUnit suites {ran} said how their suites ended")
     return lines, not status and not any(result.SPLAT.search(line) for line in lines)
