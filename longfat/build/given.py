@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,13 +27,16 @@ from longfat.build import modules, objects
 from longfat.core import cache
 from longfat.core.errors import LabError
 
-# In the cache beside the .ko files: what they are.
+# In the cache beside the .ko files: what they are, and what was said of them.
 FOUND = "found.json"
 # A module's directory is copied, so it is not a whole disk.
 MOST_BYTES = 100 << 20
 
 # Ends the name of what is no module but an object of BPF (longfat.build.bpf).
 BPF = ".bpf"
+
+# In words that are kept: the directory of the source, which may lie elsewhere the next time.
+_PLACE = "\0"
 
 # What a build leaves, and what is of no use to one.
 _PRODUCT = re.compile(r".*\.(ko|o|a|mod|mod\.c|cmd|order)|Module\.symvers|\..*|__pycache__")
@@ -201,11 +204,16 @@ def command(headers: str, place: str, *, arch: str = "") -> list[str]:
     ]
 
 
-def words(said: str, place: str, path: Path) -> str:
-    """What a compiler said, without what make says of itself, of the files as they were given."""
-    at = path if path.is_dir() else path.parent
+def words(said: str, place: str) -> str:
+    """What a compiler said of a copy in `place`, without what make says of itself; to be kept."""
     lines = [line for line in said.splitlines() if not _NOISE.fullmatch(line)]
-    return "\n".join(lines).replace(f"{place}/", f"{at}/" if str(at) != "." else "")
+    return "\n".join(lines).replace(f"{place}/", _PLACE)
+
+
+def placed(text: str, path: Path) -> str:
+    """Such words of the source `path`: of the files as they were given."""
+    at = path if path.is_dir() else path.parent
+    return text.replace(_PLACE, f"{at}/" if str(at) != "." else "")
 
 
 def objects_in(place: Path, source: Source, kernel: str) -> list[Path]:
@@ -260,18 +268,19 @@ def in_order(files: Iterable[Path]) -> list[Path]:
 # --- what the first load said
 
 
-def write_found(found: Iterable[Given], to: Path) -> None:
-    """Keep beside the .ko files what they are."""
+def write_found(found: Iterable[Given], said: Sequence[str], to: Path) -> None:
+    """Keep beside the .ko files what they are, and what is to be said of them each time."""
     entries = [{k: v for k, v in asdict(one).items() if k != "where"} for one in found]
-    (to / FOUND).write_text(json.dumps(entries, indent=1) + "\n")
+    (to / FOUND).write_text(json.dumps({"modules": entries, "said": said}, indent=1) + "\n")
 
 
-def read_found(where: Path) -> list[Given]:
+def read_found(where: Path) -> tuple[list[Given], list[str]]:
     """What `write_found` put there."""
-    entries: list[dict[str, Any]] = json.loads((where / FOUND).read_text())
+    kept = json.loads((where / FOUND).read_text())
+    entries: list[dict[str, Any]] = kept["modules"]
     for entry in entries:
         entry |= {key: tuple(entry[key]) for key in ("names", "written", "needs")}
-    return [Given(**entry, where=where) for entry in entries]
+    return [Given(**entry, where=where) for entry in entries], kept["said"]
 
 
 # --- what this process knows

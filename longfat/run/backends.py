@@ -39,7 +39,7 @@ _CONTROLS = "controls"
 BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
-_KIND = 1
+_KIND = 2
 
 
 class Backend(ABC):
@@ -134,19 +134,13 @@ class Backend(ABC):
     ) -> None:
         """Build these modules for the kernel of this backend, which is prepared, and make known
         what they and these `objects` of BPF register, or if that is done for another kernel check
-        that it is the same; `say` is given what the compiler said.  Each load may take `timeout`
-        wall seconds."""
+        that it is the same; `say` is given what compiler and kernel said, now or when it was built.
+        Each load may take `timeout` wall seconds."""
         self._load_timeout = timeout
         if objects and self.no_bpf:
             raise LabError(self.no_bpf)
         for source in (*map(given.collect, paths), *map(bpf.collect, objects)):
-            key = source.digest(self.kernel_of_modules(), _KIND)
-
-            def make(to: Path, source: given.Source = source) -> None:
-                self._make_module(source, to, say)
-
-            where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
-            found = given.read_found(where)
+            found = self._found(source, say)
             if again:
                 given.check_same(found, self.kernel_of_modules())
             else:
@@ -155,16 +149,36 @@ class Backend(ABC):
             of = {one.module: Made(one.source, (one.object,)) for one in found}
             self._platform = self.platform.having(of)
 
-    def _make_module(self, source: given.Source, to: Path, say: Callable[[str], None]) -> None:
-        """Fill the directory `to` with what `source` compiles to, and what that registers."""
+    def _found(self, source: given.Source, say: Callable[[str], None]) -> list[given.Given]:
+        """What `source` is on this kernel, built unless it was before."""
+        said: list[str] = []
+
+        def tell(text: str) -> None:
+            said.append(text)
+            say(f"{source.path}: {given.placed(text, source.path)}")
+
+        def make(to: Path) -> None:
+            given.write_found(self._make_module(source, to, tell), said, to)
+
+        key = source.digest(self.kernel_of_modules(), _KIND)
+        where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
+        found, kept = given.read_found(where)
+        if not said:  # it was built before, here or by another lab
+            for text in kept:
+                tell(text)
+        return found
+
+    def _make_module(
+        self, source: given.Source, to: Path, say: Callable[[str], None]
+    ) -> list[given.Given]:
+        """Fill the directory `to` with what `source` compiles to; what that registers."""
         with scratch.directory("run") as run:
             run.chmod(0o755)
             if source.bpf:
                 source.copy(to)
             else:
                 self._build_module(source, run / "source", to, say)
-            found = loading.find(source, to, run / "load", self.try_modules, say)
-        given.write_found(found, to)
+            return loading.find(source, to, run / "load", self.try_modules, say)
 
     def _build_module(
         self, source: given.Source, place: Path, to: Path, say: Callable[[str], None]
@@ -172,12 +186,14 @@ class Backend(ABC):
         """Fill the directory `to` with what `source` compiles to in `place`."""
         source.copy(place)
         done, seen_at = self.compile(place)
-        said = given.words(done.stdout, seen_at, source.path)
+        said = given.words(done.stdout, seen_at)
         if done.returncode:
-            kernel = self.kernel_of_modules()
-            raise LabError(f"{source.path}: cannot be built for {kernel}:\n{said}")
+            words = given.placed(said, source.path)
+            raise LabError(
+                f"{source.path}: cannot be built for {self.kernel_of_modules()}:\n{words}"
+            )
         if said:
-            say(f"{source.path}: the compiler said:\n{said}")
+            say(f"the compiler said:\n{said}")
         for file in given.objects_in(place, source, self.kernel_of_modules()):
             shutil.copy(file, to / f"{given.module_name(file)}.ko")
 

@@ -50,8 +50,8 @@ def find(
     """What the files of `built` are, which `source` was compiled to, after `try_modules` has
     loaded them in the directory `run`, which is made.
 
-    Of several one may fail, such as a copy of the kernel's own: that is said.  LabError if none
-    registers anything, or if the kernel complained.
+    Of several one may fail, such as a copy of the kernel's own: `say` is told, without the name of
+    the source.  LabError if none registers anything, or if the kernel complained.
     """
     run.mkdir()
     ordered = given.in_order(built.iterdir())
@@ -87,9 +87,9 @@ def find(
         raise LabError("\n".join([f"{source.path}: {what}:", *told]))
     for name in registers:
         if source.bpf and _text(run / f"{name}.log"):
-            say(f"{source.path}: not all of it is registered: {_why(run, name)}")
+            say(f"not all of it is registered: {_why(run, name)}")
     for name in failed:
-        say(f"{source.path}: {name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
+        say(f"{name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
     found = []
     for name in names:
         if name in failed:

@@ -86,7 +86,9 @@ def experiment(machine: Uml, text: str, to: Path) -> Json:
     return result.read(job.path)
 
 
-def test_what_is_out_there(machine: Uml, yours: Path, tmp_path: Path) -> None:
+def test_what_is_out_there(
+    machine: Uml, yours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A module of two names that its file does not have, a directory whose Makefile wants C99 and
     no warnings, a function that is not static, an option of its own: all in one run, with
     parameters of every kind."""
@@ -106,11 +108,14 @@ def test_what_is_out_there(machine: Uml, yours: Path, tmp_path: Path) -> None:
     assert f"{yours}/tcp_loud.c:6:6: warning: no previous prototype" in words
     assert f"{yours}/vintage/main.c:21:13: warning: unused variable" in words
     assert "tcp_cubic.ko is left out" in words and "rename the file" in words
-    # What is kept needs no compiler.
+    # What is kept needs no compiler, and what was said of it is said again, of where it is now.
     given.forget()
     said.clear()
+    monkeypatch.setattr(machine, "compile", None)
+    yours = yours.rename(tmp_path / "moved")
     machine.take([yours / name for name in files], said.append)
-    assert not said and set(FLOWS) <= set(given.owners())
+    assert set(FLOWS) <= set(given.owners())
+    assert "\n".join(said) == words.replace(f"{tmp_path}/yours", str(yours))
 
 
 def test_ours_is_the_same_to_the_byte(machine: Uml, tmp_path: Path) -> None:

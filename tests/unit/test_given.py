@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -219,8 +220,9 @@ def test_the_compiler_s_words_are_of_the_file_that_was_given() -> None:
         "make: Entering directory '/k'\n  CC [M]  /tmp/p/x.o\n/tmp/p/x.c:3:1: error: no\n"
         "    3 | nonsense\n\nmake[1]: Leaving directory '/k'\n"
     )
-    assert given.words(said, "/tmp/p", Path("my/x.c")) == "my/x.c:3:1: error: no\n    3 | nonsense"
-    assert given.words(said, "/tmp/p", Path("x.c")).startswith("x.c:3:1: error: no\n")
+    words = given.words(said, "/tmp/p")
+    assert given.placed(words, Path("my/x.c")) == "my/x.c:3:1: error: no\n    3 | nonsense"
+    assert given.placed(words, Path("x.c")).startswith("x.c:3:1: error: no\n")
 
 
 # --- what was loaded
@@ -258,9 +260,37 @@ def test_what_a_load_tells(tmp_path: Path) -> None:
     (one,), (said,) = found_by(tmp_path, script, "one", "two")
     assert (one.names, one.written) == (("a", "a-2"), ("own",))
     assert one.parameters == {"own": "", "fixed": ""}
-    assert "x.c: two.ko is left out" in said and "insmod: two.ko" in said and "change .name" in said
-    given.write_found([one], tmp_path)
-    assert given.read_found(tmp_path) == [one]
+    assert "two.ko is left out" in said and "insmod: two.ko" in said and "change .name" in said
+    given.write_found([one], [said], tmp_path)
+    assert given.read_found(tmp_path) == ([one], [said])
+
+
+def test_what_was_said_is_said_again(
+    backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the files as they are given then; nothing is built again.  What fails is not kept."""
+    said: list[str] = []
+    built: list[given.Source] = []
+    warning = given.words("/tmp/p/x.c:1:1: warning: no", "/tmp/p")
+
+    def make(source: given.Source, to: Path, say: Callable[[str], None]) -> list[Given]:
+        built.append(source)
+        say(warning)
+        say("two.ko is left out")
+        if len(built) == 1:
+            raise LabError("it is none")
+        return []
+
+    monkeypatch.setattr(backend, "_make_module", make)
+    for where in ("first", "first", "second"):
+        (tmp_path / where).mkdir(exist_ok=True)
+        file = tmp_path / where / "x.c"
+        file.write_text(f"/* {tmp_path} */\n")
+        said.clear()
+        with suppress(LabError):
+            backend.take([file], said.append)
+        assert said == [f"{file}: {file}:1:1: warning: no", f"{file}: two.ko is left out"]
+    assert len(built) == 2
 
 
 def test_a_module_that_is_none(tmp_path: Path) -> None:
