@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -50,6 +50,7 @@ class Backend(ABC):
     virtual = False  # the virtual-time kernel: it has lflink, and netem can be seeded
     own_system = False  # runs do not see this machine's programs, but those of another system
     elsewhere = False  # runs are on other machines, which are given what they need
+    lasting = False  # its kernel is not started for a run, and has then what a run leaves in it
     no_bpf = ""  # why it takes no congestion control in BPF
 
     def __init__(self) -> None:
@@ -178,7 +179,9 @@ class Backend(ABC):
                 source.copy(to)
             else:
                 self._build_module(source, run / "source", to, say)
-            return loading.find(source, to, run / "load", self.try_modules, say)
+            return loading.find(
+                source, to, run / "load", self.try_modules, say, lasting=self.lasting
+            )
 
     def _build_module(
         self, source: given.Source, place: Path, to: Path, say: Callable[[str], None]
@@ -460,6 +463,7 @@ class Host(Backend):
 
     name = "host"
     exact = False
+    lasting = True
     no_bpf = (
         "--bpf: the host backend leaves BPF to you (`bpftool struct_ops register FILE`); use "
         "--backend vm or vm-counted"
@@ -506,8 +510,15 @@ class Host(Backend):
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         for name in names:
             _not_loaded(name)
+        foreign = _absent(x for file in run.glob("*.needs") for x in file.read_text().split())
         command = ["sh", str(run / "load.sh"), str(run), *names]
-        process.run(command, output=run / "out", timeout=self._load_timeout)
+        try:
+            process.run(command, output=run / "out", timeout=self._load_timeout)
+        except BaseException:  # before load.sh had removed them
+            _unload([*reversed(names)])
+            raise
+        finally:
+            _release(foreign)
 
     def execute(
         self,
@@ -523,6 +534,7 @@ class Host(Backend):
         own = [module for module in identity.loaded(scenario) if module in known]
         for module in own:
             _not_loaded(module)
+        foreign = _absent(x for module in own for x in known[module].needs if x not in known)
         try:
             process.run(
                 ["sh", str(run / "run.sh"), str(run)],
@@ -534,6 +546,7 @@ class Host(Backend):
             )
         finally:
             _unload([x.stem for x in reversed(given.in_order(known[x].file for x in own))])
+            _release(foreign)
 
 
 def _not_loaded(module: str) -> None:
@@ -556,6 +569,22 @@ def _unload(names: Sequence[str], seconds: float = 10) -> None:
             if time.monotonic() > end:
                 raise LabError(f"the module {name} cannot be removed: {done.stdout.strip()}")
             time.sleep(0.2)
+
+
+def _absent(names: Iterable[str]) -> list[str]:
+    """Of these modules of the kernel's and what they need themselves those that are not loaded,
+    each before what it needs."""
+    said = "".join(process.call(["modprobe", "--show-depends", name]).stdout for name in names)
+    files = re.findall(r"^insmod \S*?([^/.\s]+)\.ko", said, re.M)  # what is needed comes first
+    found = dict.fromkeys(file.replace("-", "_") for file in files)
+    return [name for name in reversed(found) if not (MODULES / name).exists()]
+
+
+def _release(names: Sequence[str]) -> None:
+    """Remove modules of the kernel's that came with others, but for what is used by now."""
+    for name in names:
+        if (MODULES / name).exists():
+            process.call(["rmmod", name])
 
 
 class Vm(Backend):

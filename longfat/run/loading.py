@@ -46,12 +46,15 @@ def find(
     run: Path,
     try_modules: Callable[[Path, Sequence[str]], None],
     say: Callable[[str], None],
+    *,
+    lasting: bool = False,
 ) -> list[Given]:
     """What the files of `built` are, which `source` was compiled to, after `try_modules` has
     loaded them in the directory `run`, which is made.
 
     Of several one may fail, such as a copy of the kernel's own: `say` is told, without the name of
-    the source.  LabError if none registers anything, or if the kernel complained.
+    the source.  LabError if none registers anything, if the kernel complained, or if one stays in
+    a kernel that is `lasting`.
     """
     run.mkdir()
     ordered = given.in_order(built.iterdir())
@@ -72,7 +75,15 @@ def find(
     if SPLAT.search(log):
         raise LabError(f"{source.path}: the kernel complained when it was loaded:\n{log}")
     lines = [line.split() for line in _text(run / "found").splitlines()]
-    failed = [words[1] for words in lines if words[0] == "failed"]
+    failed, stays = (
+        [words[1] for words in lines if words[0] == what] for what in ("failed", "stays")
+    )
+    if lasting and stays:
+        why = "\n".join(f"{given.file_of(x)}: {_text(run / f'{x}.stays')}" for x in stays)
+        raise LabError(
+            f"{source.path}: stays in this kernel until the machine is started again, as it cannot "
+            f"be removed (a module needs a module_exit for that):\n{why}"
+        )
     registers = {
         name: tuple(words[2] for words in lines if words[:2] == ["cc", name]) for name in names
     }
