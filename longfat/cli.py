@@ -133,8 +133,7 @@ def _ready(
         found = read()
         _prepare(backend)
         return backend, found
-    if own.objects and backend.no_bpf:
-        raise LabError(backend.no_bpf)
+    backend.check_takes(own.modules, own.objects)
     for path in own.modules:
         given.collect(path)
     for path in own.objects:

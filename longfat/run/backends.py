@@ -51,6 +51,7 @@ class Backend(ABC):
     own_system = False  # runs do not see this machine's programs, but those of another system
     elsewhere = False  # runs are on other machines, which are given what they need
     lasting = False  # its kernel is not started for a run, and has then what a run leaves in it
+    no_modules = ""  # why it takes none of the user's
     no_bpf = ""  # why it takes no congestion control in BPF
 
     def __init__(self) -> None:
@@ -124,6 +125,12 @@ class Backend(ABC):
         """What was built for this kernel."""
         return self._given.get(module, given.known()[module].file)
 
+    def check_takes(self, paths: Sequence[Path], objects: Sequence[Path]) -> None:
+        """LabError if this backend takes no modules or no `objects` of BPF and there are some."""
+        for those, why in ((paths, self.no_modules), (objects, self.no_bpf)):
+            if those and why:
+                raise LabError(why)
+
     def take(
         self,
         paths: Sequence[Path],
@@ -138,8 +145,7 @@ class Backend(ABC):
         that it is the same; `say` is given what compiler and kernel said, now or when it was built.
         Each load may take `timeout` wall seconds."""
         self._load_timeout = timeout
-        if objects and self.no_bpf:
-            raise LabError(self.no_bpf)
+        self.check_takes(paths, objects)
         for source in (*map(given.collect, paths), *map(bpf.collect, objects)):
             found = self._found(source, say)
             if again:
@@ -710,6 +716,7 @@ class Ssh(Backend):
 
     name = "ssh"
     exact = False
+    no_modules = "--module: the ssh backend takes the tree's modules, by --build"
     no_bpf = "--bpf: the ssh backend takes none; use --backend vm or vm-counted"
     own_system = True
     elsewhere = True
@@ -746,10 +753,10 @@ class Ssh(Backend):
         return f"the kernel of {self.hosts.sender.ssh}"
 
     def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
-        raise LabError("--module: the ssh backend takes the tree's modules, by --build")
+        raise NotImplementedError(self.no_modules)
 
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
-        raise NotImplementedError("without compile there is none")
+        raise NotImplementedError(self.no_modules)
 
     def _files(self, run: Path, scenario: Scenario) -> tuple[dict[str, bytes], list[str]]:
         """What the sender needs, and which modules of it are ours."""

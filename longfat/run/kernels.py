@@ -16,7 +16,6 @@ class Kernels:
 
     name = Uml.name
     exact = Uml.exact
-    no_bpf = Uml.no_bpf
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._each = {text: Uml(kernel.choose(text), text) for text in texts}
@@ -25,6 +24,11 @@ class Kernels:
         """Build what is not there yet, one kernel after the other."""
         for one in self._each.values():
             one.prepare(say)
+
+    def check_takes(self, paths: Sequence[Path], objects: Sequence[Path]) -> None:
+        """As all of them do."""
+        for one in self._each.values():
+            one.check_takes(paths, objects)
 
     def take(
         self,
