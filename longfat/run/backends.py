@@ -327,7 +327,9 @@ class Uml(Backend):
 
     def _offer(self) -> None:
         """Make known which congestion controls this kernel has, and say what it is without."""
-        for line in kernel.without(self._kernel).splitlines():
+        built = kernel.failed(self._modules) | kernel.failed(self._links)
+        missing = [f"{name}.ko: {why}" for name, why in built.items()]
+        for line in [*kernel.without(self._kernel).splitlines(), *missing]:
             print(f"longfat: {self.text} is without {line}", file=sys.stderr)
 
         def ask(to: Path) -> None:
@@ -347,7 +349,14 @@ class Uml(Backend):
         return self._modules
 
     def link_file(self, name: str) -> Path:
-        return self._links / name
+        file = self._links / name
+        if why := kernel.failed(self._links).get(file.stem):
+            hint = "; `pcap = true` takes the network with a router, which does without"
+            raise LabError(
+                f"{name}, a part of this run's network, cannot be built for {self.text}"
+                f"{hint if name == lflink.FILE else ''}: {why}"
+            )
+        return file
 
     def kernel_of_modules(self) -> str:
         return f"the virtual-time kernel ({self._kernel.name})"
