@@ -58,7 +58,7 @@ def test_the_page(tmp_path: Path) -> None:
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     files = examples(PAGE)
-    assert list(files) == ["tcp_mine.c", "steps.toml", "mine.bpf.c", "look.py"]
+    assert list(files) == ["tcp_mine.c", "steps.toml", "mine.bpf.c", "look.py", "steps.py"]
     for name, text in files.items():
         (own / name).write_text(text)
     commands = COMMAND.findall(PAGE.read_text())
@@ -73,7 +73,7 @@ def test_the_page(tmp_path: Path) -> None:
         for command, text in every.items()
         if "--kernel" not in command and "--backend" not in command
     }
-    assert list(said) == ["compare", "run", "table", "plot", "export", "look.py"]
+    assert list(said) == ["compare", "run", "table", "plot", "export", "look.py", "steps.py"]
     # On each kernel both algorithms; what is not in the cache is for `make stress`.
     for where, kernels in (("kernels", {"6.1", "6.12"}), ("patched", {"6.1"})):
         if any(f"-o {where}" in command for command in every):
@@ -98,6 +98,10 @@ def test_the_page(tmp_path: Path) -> None:
     assert head.split() == ["cc", "bbr", "cubic", "mine"]
     assert [row.split()[0] for row in rows[1:]] == ["0.5", "2.0"]
     assert all(10 < float(word) < 20 for row in rows[1:] for word in row.split()[1:])
+    _, _, *rows = said["steps.py"].splitlines()
+    assert [[row.split()[i] for i in (0, 2)] for row in rows] == [
+        [str(step), str(dropped)] for step, dropped in zip((1, 2, 8), lost, strict=True)
+    ]
 
     # The notebook is plain Python, so no program of notebooks is needed to run it.
     cells = [x for x in json.loads(NOTEBOOK.read_text())["cells"] if x["cell_type"] == "code"]
