@@ -49,6 +49,10 @@ _KBUILD_OURS = (
     "include $(src)/include/longfat/probe.mk\n" "ccflags-y := -I$(src)/include $(lf-probes-y)\n"
 )
 
+# What the kernel makes an error by name, which a plain -Wno-error leaves one.  So it does with code
+# that cannot work, such as a hook with other arguments: that stays an error.
+_STYLE = ("strict-prototypes", "date-time", "designated-init")
+
 # What make says of itself.
 _NOISE = re.compile(
     r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*"
@@ -192,15 +196,16 @@ def collect(path: Path) -> Source:
 def command(headers: str, place: str, *, arch: str = "") -> list[str]:
     """What builds the copy of a source in `place` with a kernel's `headers`.
 
-    Warnings are not errors, also where the module's own Makefile wants them to be; and the
-    directory is in no string of the code.
+    Warnings are not errors, also where the module's own Makefile wants them to be, or the kernel's
+    in matters of style; and the directory is in no string of the code.
     """
+    calm = " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
     jobs = len(os.sched_getaffinity(0))
     return [
         # A Makefile's $(PWD) is the shell's, and make -C leaves it as it was.
         *("env", f"PWD={place}"),
         *("make", "-C", headers, f"M={place}", *([f"ARCH={arch}"] if arch else []), f"-j{jobs}"),
-        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", "CFLAGS_MODULE=-Wno-error", "modules"),
+        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", f"CFLAGS_MODULE={calm}", "modules"),
     ]
 
 
