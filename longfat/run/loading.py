@@ -17,10 +17,13 @@ LOAD = ("load.sh", "register.sh")  # of guest/
 # Of what was said: a verifier tells all that it has looked at, and what it refused at the end.
 MOST_LINES = 40
 
-# What the kernel says of a copy of its own -> what to do.
+# A copy of one of its own is refused for the one name and, after that is mended, for the other.
+_COPY = "this kernel has one of its own that is called so: rename the file, and change .name in it"
+
+# What the kernel says -> what to do.
 _HINTS = {
-    "already registered": "this kernel has a congestion control of that name: change .name",
-    "already loaded": "this kernel has a module of that name: rename the file",
+    "already registered": _COPY,
+    "already loaded": _COPY,
     "Unknown symbol": "the module needs a function that this kernel does not have or not export",
     ".struct_ops.link": 'SEC(".struct_ops.link") needs Linux 6.4: use SEC(".struct_ops")',
 }

@@ -109,7 +109,7 @@ def test_what_is_out_there(
     assert f"{yours}/tcp_loud.c:6:6: warning: no previous prototype" in words
     for line, flag in ((22, "strict-prototypes"), (24, "unused-variable"), (26, "date-time")):
         assert re.search(rf"{yours}/vintage/main\.c:{line}:\d+: warning: .*\[-W{flag}", words)
-    assert "tcp_cubic.ko is left out" in words and "rename the file" in words
+    assert "tcp_cubic.ko is left out" in words and "rename the file, and change .name" in words
     # What is kept needs no compiler, and what was said of it is said again, of where it is now.
     given.forget()
     said.clear()

@@ -263,7 +263,9 @@ def test_what_a_load_tells(tmp_path: Path) -> None:
     (one,), (said,) = found_by(tmp_path, script, "one", "two")
     assert (one.names, one.written) == (("a", "a-2"), ("own",))
     assert one.parameters == {"own": "", "fixed": ""}
-    assert "two.ko is left out" in said and "insmod: two.ko" in said and "change .name" in said
+    assert "two.ko is left out" in said and "insmod: two.ko" in said
+    # What the next refusal would be is said at once.
+    assert "rename the file, and change .name" in said
     given.write_found([one], [said], tmp_path)
     assert given.read_found(tmp_path) == ([one], [said])
 
