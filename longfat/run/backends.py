@@ -36,6 +36,7 @@ MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
 _AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 _CONTROLS = "controls"
 
+LOADS = 120  # wall seconds that loading modules once may take, at most
 BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
@@ -55,7 +56,7 @@ class Backend(ABC):
     no_bpf = ""  # why it takes no congestion control in BPF
 
     def __init__(self) -> None:
-        self._load_timeout = 600.0  # wall seconds
+        self._load_timeout = float(LOADS)
         self._platform: Platform | None = None
         self._given: dict[str, Path] = {}  # module -> what was built of it for this kernel
 
@@ -137,14 +138,14 @@ class Backend(ABC):
         say: Callable[[str], None],
         *,
         objects: Sequence[Path] = (),
-        timeout: float = 600,
+        timeout: float = LOADS,
         again: bool = False,
     ) -> None:
         """Build these modules for the kernel of this backend, which is prepared, and make known
         what they and these `objects` of BPF register, or if that is done for another kernel check
         that it is the same; `say` is given what compiler and kernel said, now or when it was built.
-        Each load may take `timeout` wall seconds."""
-        self._load_timeout = timeout
+        Each load may take `timeout` wall seconds, up to LOADS."""
+        self._load_timeout = min(timeout, LOADS)
         self.check_takes(paths, objects)
         for source in (*map(given.collect, paths), *map(bpf.collect, objects)):
             found = self._found(source, say)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from longfat.build import kernel
-from longfat.run.backends import Backend, Uml
+from longfat.run.backends import LOADS, Backend, Uml
 from longfat.run.scenario import Scenario
 
 
@@ -36,7 +36,7 @@ class Kernels:
         say: Callable[[str], None],
         *,
         objects: Sequence[Path] = (),
-        timeout: float = 600,
+        timeout: float = LOADS,
     ) -> None:
         """Build these modules for each kernel; none of them takes `objects` of BPF."""
         for number, one in enumerate(self._each.values()):

@@ -473,6 +473,19 @@ def test_a_host_refuses_what_is_loaded_already(
     assert called == [["sh", f"{tmp_path}/load.sh", str(tmp_path), "nosuch"]]
 
 
+@pytest.mark.parametrize(("asked", "given_"), [(3600, 120), (60, 60)])
+def test_a_load_does_not_take_as_long_as_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: float, given_: float
+) -> None:
+    """An init that does not end is told before an hour is over."""
+    seen: list[object] = []
+    monkeypatch.setattr(process, "run", lambda *_, **options: seen.append(options["timeout"]))
+    host = backends.Host()
+    host.take([], print, timeout=asked)
+    host.try_modules(tmp_path, ["nosuch"])
+    assert seen == [given_]
+
+
 def test_a_host_without_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "need", lambda *_: None)
     monkeypatch.setattr("os.uname", lambda: Release("9.9-nosuch"))
