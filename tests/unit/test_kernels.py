@@ -294,6 +294,20 @@ def test_what_a_kernel_may_be_without(plain: Path) -> None:
         built(plain)
 
 
+@pytest.mark.usefixtures("quick")
+def test_a_compiler_that_is_too_old(plain: Path, tmp_path: Path) -> None:
+    """The kernel's own check says so as it is configured; nothing of it is built then."""
+    says = "***\n*** Compiler is too old.\n***   Your GCC version:    4.8.5\n***\n"
+    (tmp_path / "says").write_text(says)
+    refuses = f"allnoconfig:\n\tcat {tmp_path}/says >&2; exit 1\n"
+    text = MAKEFILE.replace("allnoconfig:\n", refuses).replace("touch", f"touch {tmp_path}/begun")
+    (plain / "Makefile").write_text(text)
+    words = r"^configuring the kernel failed .*:\n(.*\n)*\*\*\* Compiler is too old\.\n.*4\.8\.5"
+    with pytest.raises(LabError, match=words):
+        built(plain)
+    assert not (tmp_path / "begun").exists()
+
+
 def test_the_lab_s_own_has_every_option(plain: Path) -> None:
     """What others may lack it may not."""
     with pytest.raises(LabError, match="does not take these options: CONFIG_TCP_CONG_NV=y"):
