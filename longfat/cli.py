@@ -133,8 +133,7 @@ def _ready(
         found = read()
         _prepare(backend)
         return backend, found
-    if own.objects and backend.no_bpf:
-        raise LabError(backend.no_bpf)
+    backend.check_takes(own.modules, own.objects)
     for path in own.modules:
         given.collect(path)
     for path in own.objects:
@@ -585,9 +584,10 @@ def export(
     parquet: Annotated[bool, typer.Option("--parquet", help="As Parquet; needs pyarrow.")] = False,
     flent: Annotated[bool, typer.Option("--flent", help="A data file of flent's a run.")] = False,
 ) -> None:
-    """Write runs, flows, samples, queue and events as tables, for pandas, R or a spreadsheet.
+    """Write runs, settings, flows, samples, queue and events as tables, for other programs.
 
-    A row for each observation, which says of which run, flow and connection it is.
+    Such as pandas, R or a spreadsheet.  A row for each observation, which says of which run, flow
+    and connection it is.
 
     Example: scripts/longfat export out/*.json -o tables
     """

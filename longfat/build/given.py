@@ -15,7 +15,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -27,13 +27,16 @@ from longfat.build import modules, objects
 from longfat.core import cache
 from longfat.core.errors import LabError
 
-# In the cache beside the .ko files: what they are.
+# In the cache beside the .ko files: what they are, and what was said of them.
 FOUND = "found.json"
 # A module's directory is copied, so it is not a whole disk.
 MOST_BYTES = 100 << 20
 
 # Ends the name of what is no module but an object of BPF (longfat.build.bpf).
 BPF = ".bpf"
+
+# In words that are kept: the directory of the source, which may lie elsewhere the next time.
+_PLACE = "\0"
 
 # What a build leaves, and what is of no use to one.
 _PRODUCT = re.compile(r".*\.(ko|o|a|mod|mod\.c|cmd|order)|Module\.symvers|\..*|__pycache__")
@@ -45,6 +48,10 @@ _KBUILD = "obj-m := {name}.o\n"
 _KBUILD_OURS = (
     "include $(src)/include/longfat/probe.mk\n" "ccflags-y := -I$(src)/include $(lf-probes-y)\n"
 )
+
+# What the kernel makes an error by name, which a plain -Wno-error leaves one.  So it does with code
+# that cannot work, such as a hook with other arguments: that stays an error.
+_STYLE = ("strict-prototypes", "date-time", "designated-init")
 
 # What make says of itself.
 _NOISE = re.compile(
@@ -189,23 +196,29 @@ def collect(path: Path) -> Source:
 def command(headers: str, place: str, *, arch: str = "") -> list[str]:
     """What builds the copy of a source in `place` with a kernel's `headers`.
 
-    Warnings are not errors, also where the module's own Makefile wants them to be; and the
-    directory is in no string of the code.
+    Warnings are not errors, also where the module's own Makefile wants them to be, or the kernel's
+    in matters of style; and the directory is in no string of the code.
     """
+    calm = " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
     jobs = len(os.sched_getaffinity(0))
     return [
         # A Makefile's $(PWD) is the shell's, and make -C leaves it as it was.
         *("env", f"PWD={place}"),
         *("make", "-C", headers, f"M={place}", *([f"ARCH={arch}"] if arch else []), f"-j{jobs}"),
-        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", "CFLAGS_MODULE=-Wno-error", "modules"),
+        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", f"CFLAGS_MODULE={calm}", "modules"),
     ]
 
 
-def words(said: str, place: str, path: Path) -> str:
-    """What a compiler said, without what make says of itself, of the files as they were given."""
-    at = path if path.is_dir() else path.parent
+def words(said: str, place: str) -> str:
+    """What a compiler said of a copy in `place`, without what make says of itself; to be kept."""
     lines = [line for line in said.splitlines() if not _NOISE.fullmatch(line)]
-    return "\n".join(lines).replace(f"{place}/", f"{at}/" if str(at) != "." else "")
+    return "\n".join(lines).replace(f"{place}/", _PLACE)
+
+
+def placed(text: str, path: Path) -> str:
+    """Such words of the source `path`: of the files as they were given."""
+    at = path if path.is_dir() else path.parent
+    return text.replace(_PLACE, f"{at}/" if str(at) != "." else "")
 
 
 def objects_in(place: Path, source: Source, kernel: str) -> list[Path]:
@@ -260,18 +273,19 @@ def in_order(files: Iterable[Path]) -> list[Path]:
 # --- what the first load said
 
 
-def write_found(found: Iterable[Given], to: Path) -> None:
-    """Keep beside the .ko files what they are."""
+def write_found(found: Iterable[Given], said: Sequence[str], to: Path) -> None:
+    """Keep beside the .ko files what they are, and what is to be said of them each time."""
     entries = [{k: v for k, v in asdict(one).items() if k != "where"} for one in found]
-    (to / FOUND).write_text(json.dumps(entries, indent=1) + "\n")
+    (to / FOUND).write_text(json.dumps({"modules": entries, "said": said}, indent=1) + "\n")
 
 
-def read_found(where: Path) -> list[Given]:
+def read_found(where: Path) -> tuple[list[Given], list[str]]:
     """What `write_found` put there."""
-    entries: list[dict[str, Any]] = json.loads((where / FOUND).read_text())
+    kept = json.loads((where / FOUND).read_text())
+    entries: list[dict[str, Any]] = kept["modules"]
     for entry in entries:
         entry |= {key: tuple(entry[key]) for key in ("names", "written", "needs")}
-    return [Given(**entry, where=where) for entry in entries]
+    return [Given(**entry, where=where) for entry in entries], kept["said"]
 
 
 # --- what this process knows

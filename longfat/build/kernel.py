@@ -9,7 +9,6 @@ import os
 import platform
 import re
 import shutil
-import sys
 import tomllib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -90,6 +89,9 @@ OTHERS = tools.CONFIG / "other-kernels.toml"
 
 # Beside a built one: what it does not have of the lab's options.
 WITHOUT = "without"
+
+# Ends the name of the file in the place of a module that cannot be built for another kernel.
+_FAILED = ".failed"
 
 # What the virtual-time kernel is told, beside where it is and how much memory it has.
 BOOT = (
@@ -176,9 +178,11 @@ def offered() -> dict[str, frozenset[str]]:
 
 def _logged(command: list[str], log: Path, what: str, **kwargs: object) -> None:
     with log.open("ab") as out:
+        before = out.tell()
         result = process.call(command, output=out, **kwargs)
     if result.returncode:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:])
+        said = log.read_bytes()[before:].decode(errors="replace")
+        tail = "\n".join(said.splitlines()[-15:])
         raise LabError(f"{what} failed (whole output: {log}):\n{tail}")
 
 
@@ -366,19 +370,33 @@ def _compile(files: Iterable[Path], to: Path, what: Kernel, place: str, log: Pat
         shutil.rmtree(tree)
 
 
-def _compile_each(files: list[Path], to: Path, what: Kernel, log: Path) -> None:
-    """Each module by itself, so that what one of them has no place for in another kernel keeps no
-    other from it; LabError if none can be built."""
-    sources = set(modules.sources().values())
-    failed: list[LabError] = []
-    for one in sorted(sources):
-        try:
-            _compile([x for x in files if x == one or x not in sources], to, what, "", log)
-        except LabError as error:
-            failed.append(error)
-            print(f"longfat: {one.name} cannot be built for this kernel: {log}", file=sys.stderr)
-    if len(failed) == len(sources):
-        raise failed[0]
+def _compile_most(
+    files: list[Path], each: Iterable[Path], to: Path, what: Kernel, place: str, log: Path
+) -> list[LabError]:
+    """The same with the modules `each` of these files; if that fails for a kernel of the user's,
+    each by itself, so that what one of them has no place for in it keeps no other from it.  Of one
+    that cannot be built NAME.failed has the compiler's words, and its error is returned."""
+    log.unlink(missing_ok=True)
+    errors: list[LabError] = []
+    try:
+        _compile(files, to, what, place, log)
+    except LabError:
+        sources = set(each)
+        if not what.other or not sources:
+            raise
+        for one in sorted(sources):
+            try:
+                _compile([x for x in files if x == one or x not in sources], to, what, place, log)
+            except LabError as error:
+                errors.append(error)
+                (to / f"{one.stem}{_FAILED}").write_text(f"{error}\n")
+    return errors
+
+
+def failed(built: Path) -> dict[str, str]:
+    """Module of a directory of build_modules or build_links that could not be built -> what the
+    compiler said."""
+    return {file.stem: file.read_text().strip() for file in sorted(built.glob(f"*{_FAILED}"))}
 
 
 def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
@@ -390,13 +408,11 @@ def build_modules(what: Kernel = LAB, *, tests: str = "") -> Path:
 
     def make(path: Path) -> None:
         log = cache.directory() / f"module-build-{what.key}{suffix}.log"
-        log.unlink(missing_ok=True)
-        try:
-            _compile(files, path, what, f"tests/{tests}" if tests else "", log)
-        except LabError:
-            if tests or not what.other:
-                raise
-            _compile_each(files, path, what, log)
+        each = [] if tests else list(modules.sources().values())
+        place = f"tests/{tests}" if tests else ""
+        errors = _compile_most(files, each, path, what, place, log)
+        if errors and len(errors) == len(each):
+            raise errors[0]
         objects.write_digests(path.glob("*.ko"), path)
 
     key = cache.digest(kernel.name, *files)
@@ -408,13 +424,15 @@ def build_links(what: Kernel = LAB) -> Path:
     one of most runs, sch_lfvary.ko, a link that changes, sch_lfsync.ko, of which all flows lose
     at once, and sch_lfack.ko, receivers that misbehave."""
     kernel = build(what)
-    names = ("lflink", "sch_lfack", "sch_lfsync", "sch_lfvary")
-    files = [tools.GUEST / "Kbuild", *(tools.GUEST / f"{name}.c" for name in names)]
+    each = [
+        tools.GUEST / f"{name}.c" for name in ("lflink", "sch_lfack", "sch_lfsync", "sch_lfvary")
+    ]
+    files = [tools.GUEST / "Kbuild", *each]
     log = cache.directory() / f"link-build-{what.key}.log"
 
     def make(path: Path) -> None:
-        log.unlink(missing_ok=True)
-        _compile(files, path, what, str(tools.GUEST.relative_to(modules.ROOT)), log)
+        place = str(tools.GUEST.relative_to(modules.ROOT))
+        _compile_most(files, each, path, what, place, log)
 
-    key = cache.digest(kernel.name, *files)
-    return cache.entry(f"links-{what.name}-{key}", make, tuple(f"{name}.ko" for name in names))
+    needs = () if what.other else tuple(f"{one.stem}.ko" for one in each)
+    return cache.entry(f"links-{what.name}-{cache.digest(kernel.name, *files)}", make, needs)

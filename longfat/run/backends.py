@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
@@ -36,10 +36,11 @@ MODULES = Path("/sys/module")  # what is loaded into this machine's kernel
 _AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 _CONTROLS = "controls"
 
+LOADS = 120  # wall seconds that loading modules once may take, at most
 BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
-_KIND = 1
+_KIND = 2
 
 
 class Backend(ABC):
@@ -50,10 +51,12 @@ class Backend(ABC):
     virtual = False  # the virtual-time kernel: it has lflink, and netem can be seeded
     own_system = False  # runs do not see this machine's programs, but those of another system
     elsewhere = False  # runs are on other machines, which are given what they need
+    lasting = False  # its kernel is not started for a run, and has then what a run leaves in it
+    no_modules = ""  # why it takes none of the user's
     no_bpf = ""  # why it takes no congestion control in BPF
 
     def __init__(self) -> None:
-        self._load_timeout = 600.0  # wall seconds
+        self._load_timeout = float(LOADS)
         self._platform: Platform | None = None
         self._given: dict[str, Path] = {}  # module -> what was built of it for this kernel
 
@@ -123,30 +126,29 @@ class Backend(ABC):
         """What was built for this kernel."""
         return self._given.get(module, given.known()[module].file)
 
+    def check_takes(self, paths: Sequence[Path], objects: Sequence[Path]) -> None:
+        """LabError if this backend takes no modules or no `objects` of BPF and there are some."""
+        for those, why in ((paths, self.no_modules), (objects, self.no_bpf)):
+            if those and why:
+                raise LabError(why)
+
     def take(
         self,
         paths: Sequence[Path],
         say: Callable[[str], None],
         *,
         objects: Sequence[Path] = (),
-        timeout: float = 600,
+        timeout: float = LOADS,
         again: bool = False,
     ) -> None:
         """Build these modules for the kernel of this backend, which is prepared, and make known
         what they and these `objects` of BPF register, or if that is done for another kernel check
-        that it is the same; `say` is given what the compiler said.  Each load may take `timeout`
-        wall seconds."""
-        self._load_timeout = timeout
-        if objects and self.no_bpf:
-            raise LabError(self.no_bpf)
+        that it is the same; `say` is given what compiler and kernel said, now or when it was built.
+        Each load may take `timeout` wall seconds, up to LOADS."""
+        self._load_timeout = min(timeout, LOADS)
+        self.check_takes(paths, objects)
         for source in (*map(given.collect, paths), *map(bpf.collect, objects)):
-            key = source.digest(self.kernel_of_modules(), _KIND)
-
-            def make(to: Path, source: given.Source = source) -> None:
-                self._make_module(source, to, say)
-
-            where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
-            found = given.read_found(where)
+            found = self._found(source, say)
             if again:
                 given.check_same(found, self.kernel_of_modules())
             else:
@@ -155,16 +157,38 @@ class Backend(ABC):
             of = {one.module: Made(one.source, (one.object,)) for one in found}
             self._platform = self.platform.having(of)
 
-    def _make_module(self, source: given.Source, to: Path, say: Callable[[str], None]) -> None:
-        """Fill the directory `to` with what `source` compiles to, and what that registers."""
+    def _found(self, source: given.Source, say: Callable[[str], None]) -> list[given.Given]:
+        """What `source` is on this kernel, built unless it was before."""
+        said: list[str] = []
+
+        def tell(text: str) -> None:
+            said.append(text)
+            say(f"{source.path}: {given.placed(text, source.path)}")
+
+        def make(to: Path) -> None:
+            given.write_found(self._make_module(source, to, tell), said, to)
+
+        key = source.digest(self.kernel_of_modules(), _KIND)
+        where = cache.entry(f"given-{self.name}-{key}", make, (given.FOUND,))
+        found, kept = given.read_found(where)
+        if not said:  # it was built before, here or by another lab
+            for text in kept:
+                tell(text)
+        return found
+
+    def _make_module(
+        self, source: given.Source, to: Path, say: Callable[[str], None]
+    ) -> list[given.Given]:
+        """Fill the directory `to` with what `source` compiles to; what that registers."""
         with scratch.directory("run") as run:
             run.chmod(0o755)
             if source.bpf:
                 source.copy(to)
             else:
                 self._build_module(source, run / "source", to, say)
-            found = loading.find(source, to, run / "load", self.try_modules, say)
-        given.write_found(found, to)
+            return loading.find(
+                source, to, run / "load", self.try_modules, say, lasting=self.lasting
+            )
 
     def _build_module(
         self, source: given.Source, place: Path, to: Path, say: Callable[[str], None]
@@ -172,12 +196,14 @@ class Backend(ABC):
         """Fill the directory `to` with what `source` compiles to in `place`."""
         source.copy(place)
         done, seen_at = self.compile(place)
-        said = given.words(done.stdout, seen_at, source.path)
+        said = given.words(done.stdout, seen_at)
         if done.returncode:
-            kernel = self.kernel_of_modules()
-            raise LabError(f"{source.path}: cannot be built for {kernel}:\n{said}")
+            words = given.placed(said, source.path)
+            raise LabError(
+                f"{source.path}: cannot be built for {self.kernel_of_modules()}:\n{words}"
+            )
         if said:
-            say(f"{source.path}: the compiler said:\n{said}")
+            say(f"the compiler said:\n{said}")
         for file in given.objects_in(place, source, self.kernel_of_modules()):
             shutil.copy(file, to / f"{given.module_name(file)}.ko")
 
@@ -302,7 +328,9 @@ class Uml(Backend):
 
     def _offer(self) -> None:
         """Make known which congestion controls this kernel has, and say what it is without."""
-        for line in kernel.without(self._kernel).splitlines():
+        built = kernel.failed(self._modules) | kernel.failed(self._links)
+        missing = [f"{name}.ko: {why}" for name, why in built.items()]
+        for line in [*kernel.without(self._kernel).splitlines(), *missing]:
             print(f"longfat: {self.text} is without {line}", file=sys.stderr)
 
         def ask(to: Path) -> None:
@@ -322,7 +350,14 @@ class Uml(Backend):
         return self._modules
 
     def link_file(self, name: str) -> Path:
-        return self._links / name
+        file = self._links / name
+        if why := kernel.failed(self._links).get(file.stem):
+            hint = "; `pcap = true` takes the network with a router, which does without"
+            raise LabError(
+                f"{name}, a part of this run's network, cannot be built for {self.text}"
+                f"{hint if name == lflink.FILE else ''}: {why}"
+            )
+        return file
 
     def kernel_of_modules(self) -> str:
         return f"the virtual-time kernel ({self._kernel.name})"
@@ -444,6 +479,7 @@ class Host(Backend):
 
     name = "host"
     exact = False
+    lasting = True
     no_bpf = (
         "--bpf: the host backend leaves BPF to you (`bpftool struct_ops register FILE`); use "
         "--backend vm or vm-counted"
@@ -490,8 +526,15 @@ class Host(Backend):
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         for name in names:
             _not_loaded(name)
+        foreign = _absent(x for file in run.glob("*.needs") for x in file.read_text().split())
         command = ["sh", str(run / "load.sh"), str(run), *names]
-        process.run(command, output=run / "out", timeout=self._load_timeout)
+        try:
+            process.run(command, output=run / "out", timeout=self._load_timeout)
+        except BaseException:  # before load.sh had removed them
+            _unload([*reversed(names)])
+            raise
+        finally:
+            _release(foreign)
 
     def execute(
         self,
@@ -507,6 +550,7 @@ class Host(Backend):
         own = [module for module in identity.loaded(scenario) if module in known]
         for module in own:
             _not_loaded(module)
+        foreign = _absent(x for module in own for x in known[module].needs if x not in known)
         try:
             process.run(
                 ["sh", str(run / "run.sh"), str(run)],
@@ -518,6 +562,7 @@ class Host(Backend):
             )
         finally:
             _unload([x.stem for x in reversed(given.in_order(known[x].file for x in own))])
+            _release(foreign)
 
 
 def _not_loaded(module: str) -> None:
@@ -540,6 +585,22 @@ def _unload(names: Sequence[str], seconds: float = 10) -> None:
             if time.monotonic() > end:
                 raise LabError(f"the module {name} cannot be removed: {done.stdout.strip()}")
             time.sleep(0.2)
+
+
+def _absent(names: Iterable[str]) -> list[str]:
+    """Of these modules of the kernel's and what they need themselves those that are not loaded,
+    each before what it needs."""
+    said = "".join(process.call(["modprobe", "--show-depends", name]).stdout for name in names)
+    files = re.findall(r"^insmod \S*?([^/.\s]+)\.ko", said, re.M)  # what is needed comes first
+    found = dict.fromkeys(file.replace("-", "_") for file in files)
+    return [name for name in reversed(found) if not (MODULES / name).exists()]
+
+
+def _release(names: Sequence[str]) -> None:
+    """Remove modules of the kernel's that came with others, but for what is used by now."""
+    for name in names:
+        if (MODULES / name).exists():
+            process.call(["rmmod", name])
 
 
 class Vm(Backend):
@@ -665,6 +726,7 @@ class Ssh(Backend):
 
     name = "ssh"
     exact = False
+    no_modules = "--module: the ssh backend takes the tree's modules, by --build"
     no_bpf = "--bpf: the ssh backend takes none; use --backend vm or vm-counted"
     own_system = True
     elsewhere = True
@@ -701,10 +763,10 @@ class Ssh(Backend):
         return f"the kernel of {self.hosts.sender.ssh}"
 
     def compile(self, place: Path) -> tuple[subprocess.CompletedProcess[str], str]:
-        raise LabError("--module: the ssh backend takes the tree's modules, by --build")
+        raise NotImplementedError(self.no_modules)
 
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
-        raise NotImplementedError("without compile there is none")
+        raise NotImplementedError(self.no_modules)
 
     def _files(self, run: Path, scenario: Scenario) -> tuple[dict[str, bytes], list[str]]:
         """What the sender needs, and which modules of it are ours."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from longfat.build import kernel
-from longfat.run.backends import Backend, Uml
+from longfat.run.backends import LOADS, Backend, Uml
 from longfat.run.scenario import Scenario
 
 
@@ -16,7 +16,6 @@ class Kernels:
 
     name = Uml.name
     exact = Uml.exact
-    no_bpf = Uml.no_bpf
 
     def __init__(self, texts: Iterable[str]) -> None:
         self._each = {text: Uml(kernel.choose(text), text) for text in texts}
@@ -26,13 +25,18 @@ class Kernels:
         for one in self._each.values():
             one.prepare(say)
 
+    def check_takes(self, paths: Sequence[Path], objects: Sequence[Path]) -> None:
+        """As all of them do."""
+        for one in self._each.values():
+            one.check_takes(paths, objects)
+
     def take(
         self,
         paths: Sequence[Path],
         say: Callable[[str], None],
         *,
         objects: Sequence[Path] = (),
-        timeout: float = 600,
+        timeout: float = LOADS,
     ) -> None:
         """Build these modules for each kernel; none of them takes `objects` of BPF."""
         for number, one in enumerate(self._each.values()):

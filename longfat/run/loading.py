@@ -17,10 +17,13 @@ LOAD = ("load.sh", "register.sh")  # of guest/
 # Of what was said: a verifier tells all that it has looked at, and what it refused at the end.
 MOST_LINES = 40
 
-# What the kernel says of a copy of its own -> what to do.
+# A copy of one of its own is refused for the one name and, after that is mended, for the other.
+_COPY = "this kernel has one of its own that is called so: rename the file, and change .name in it"
+
+# What the kernel says -> what to do.
 _HINTS = {
-    "already registered": "this kernel has a congestion control of that name: change .name",
-    "already loaded": "this kernel has a module of that name: rename the file",
+    "already registered": _COPY,
+    "already loaded": _COPY,
     "Unknown symbol": "the module needs a function that this kernel does not have or not export",
     ".struct_ops.link": 'SEC(".struct_ops.link") needs Linux 6.4: use SEC(".struct_ops")',
 }
@@ -46,12 +49,15 @@ def find(
     run: Path,
     try_modules: Callable[[Path, Sequence[str]], None],
     say: Callable[[str], None],
+    *,
+    lasting: bool = False,
 ) -> list[Given]:
     """What the files of `built` are, which `source` was compiled to, after `try_modules` has
     loaded them in the directory `run`, which is made.
 
-    Of several one may fail, such as a copy of the kernel's own: that is said.  LabError if none
-    registers anything, or if the kernel complained.
+    Of several one may fail, such as a copy of the kernel's own: `say` is told, without the name of
+    the source.  LabError if none registers anything, if the kernel complained, or if one stays in
+    a kernel that is `lasting`.
     """
     run.mkdir()
     ordered = given.in_order(built.iterdir())
@@ -72,7 +78,15 @@ def find(
     if SPLAT.search(log):
         raise LabError(f"{source.path}: the kernel complained when it was loaded:\n{log}")
     lines = [line.split() for line in _text(run / "found").splitlines()]
-    failed = [words[1] for words in lines if words[0] == "failed"]
+    failed, stays = (
+        [words[1] for words in lines if words[0] == what] for what in ("failed", "stays")
+    )
+    if lasting and stays:
+        why = "\n".join(f"{given.file_of(x)}: {_text(run / f'{x}.stays')}" for x in stays)
+        raise LabError(
+            f"{source.path}: stays in this kernel until the machine is started again, as it cannot "
+            f"be removed (a module needs a module_exit for that):\n{why}"
+        )
     registers = {
         name: tuple(words[2] for words in lines if words[:2] == ["cc", name]) for name in names
     }
@@ -87,9 +101,9 @@ def find(
         raise LabError("\n".join([f"{source.path}: {what}:", *told]))
     for name in registers:
         if source.bpf and _text(run / f"{name}.log"):
-            say(f"{source.path}: not all of it is registered: {_why(run, name)}")
+            say(f"not all of it is registered: {_why(run, name)}")
     for name in failed:
-        say(f"{source.path}: {name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
+        say(f"{name}.ko is left out, as it cannot be loaded: {_why(run, name)}")
     found = []
     for name in names:
         if name in failed:

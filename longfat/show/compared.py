@@ -12,15 +12,16 @@ from longfat.core import units
 from longfat.run.result import Json
 from longfat.show import report
 
-# What a path may differ in, and how it is shown.
+# What the path of a scenario may differ in, and how it is shown.
 _PATH: dict[str, Callable[[Json], str]] = {
     "rate": lambda of: units.show_rate(of["link"]["rate"]),
     "RTT": lambda of: f"{of['flow'][0]['rtt'] * 1e3:g} ms",
     "buffer": lambda of: "{:g} {}".format(*of["link"]["buffer"]),
     "loss": lambda of: f"{of['link']['loss'] * 100:g} %",
     "flows": lambda of: str(of["flow"][0]["count"]),
-    "kernel": lambda of: of.get("kernel") or "the lab's",
 }
+# What it was on, too.
+_KEYS = (*_PATH, "kernel")
 
 
 def algorithm(result: Json) -> str:
@@ -29,11 +30,13 @@ def algorithm(result: Json) -> str:
 
 
 def _path(result: Json, keys: list[str]) -> tuple[str, ...]:
-    return tuple(_PATH[key](result["scenario"]) for key in keys)
+    return tuple(
+        str(result["kernel"]) if key == "kernel" else _PATH[key](result["scenario"]) for key in keys
+    )
 
 
 def _varied(results: list[Json]) -> list[str]:
-    return [key for key in _PATH if len({_path(one, [key]) for one in results}) > 1]
+    return [key for key in _KEYS if len({_path(one, [key]) for one in results}) > 1]
 
 
 def _goodput(result: Json, group: int) -> str:

@@ -3,6 +3,7 @@
 of which run, flow and connection it is.
 
 runs      each run: its path, and the summary
+settings  each key of a scenario that the runs do not have in common, of each run that has it
 flows     each bulk flow
 samples   each sample of each connection
 queue     each sample of the bottleneck's queue
@@ -14,6 +15,7 @@ from __future__ import annotations
 
 import csv
 import importlib
+import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -54,6 +56,7 @@ COLUMNS: dict[str, dict[str, type]] = {
         **_SUMMARY,
         **{f"queue_delay_ms_{name}": float for name in _SPREAD},
     },
+    "settings": {**_RUN, "key": str, "value": str},
     "flows": {
         **_FLOW,
         **_TOTALS,
@@ -82,6 +85,46 @@ def _runs(result: Json) -> Iterator[Row]:
         *(summary.get(name) for name in _SUMMARY),
         *(summary["queue_delay_ms"][name] for name in _SPREAD),
     )
+
+
+# What names a scenario and sets nothing.
+_NAMES = ("name", "title", "seeds")
+
+
+def _flat(value: Any, at: str = "") -> Iterator[tuple[str, str]]:
+    """Each key of a part of a scenario by its path, as [vary] has it, and its value."""
+    if isinstance(value, dict):
+        inner = value.items()
+    elif isinstance(value, list) and any(isinstance(one, dict) for one in value):
+        inner = {str(i): one for i, one in enumerate(value)}.items()
+    else:
+        yield at, value if isinstance(value, str) else json.dumps(value)
+        return
+    for key, one in inner:
+        yield from _flat(one, f"{at}.{key}" if at else key)
+
+
+def _settings(result: Json) -> dict[str, str]:
+    scenario = {key: one for key, one in result["scenario"].items() if key not in _NAMES}
+    return dict(_flat(scenario))
+
+
+def _varied(results: list[Json]) -> Callable[[Json], Iterator[Row]]:
+    """What gives the rows of `settings`, when these are all the results."""
+    every = [_settings(one) for one in results]
+    varied = [
+        key
+        for key in dict.fromkeys(key for of in every for key in of)
+        if len({of.get(key) for of in every}) > 1
+    ]
+
+    def rows(result: Json) -> Iterator[Row]:
+        of = _settings(result)
+        for key in varied:
+            if key in of:
+                yield *_key(result), key, of[key]
+
+    return rows
 
 
 def _flow(result: Json, flow: Json) -> Row:
@@ -193,6 +236,7 @@ def write(results: list[Json], out: Path, form: str) -> list[Path]:
     if form == "parquet":
         _arrow()
     written = []
+    of = _ROWS | {"settings": _varied(results)}
     with ExitStack() as stack:
         for name, columns in COLUMNS.items():
             path = out / f"{name}.{form}"
@@ -200,7 +244,7 @@ def write(results: list[Json], out: Path, form: str) -> list[Path]:
             stack.callback(partial.unlink, missing_ok=True)
             try:
                 out.mkdir(parents=True, exist_ok=True)
-                rows = (_ROWS[name](result) for result in results)
+                rows = (of[name](result) for result in results)
                 if FORMATS[form](rows, columns, partial):
                     partial.replace(path)
                     written.append(path)

@@ -135,7 +135,7 @@ def machine() -> None:
 
 def linux_tree(where: Path) -> Path:
     """A Linux tree as somebody works on it: Debian's 6.1 in a git repository, where a line of
-    tcp_cong.c is changed."""
+    tcp_cong.c is changed, and which has a congestion control that only it has."""
     of = kernel.choose("debian:6.1")
     debian.unpack(of.package, of.suite, where / "package")
     (archive,) = (where / "package").rglob("linux-source-*.tar.xz")
@@ -143,11 +143,20 @@ def linux_tree(where: Path) -> Path:
     tree.mkdir()
     subprocess.run(["tar", "-xf", archive, "-C", tree, "--strip-components=1"], check=True)
     shutil.rmtree(where / "package")
-    file = tree / "net/ipv4/tcp_cong.c"
-    line = "static int __init tcp_congestion_default(void)\n{\n"
-    text = file.read_text()
-    assert line in text
-    file.write_text(text.replace(line, f'{line}\tpr_info("a tree of my own\\n");\n'))
+    below = tree / "net/ipv4"
+    begin = "static int __init tcp_congestion_default(void)\n{\n"
+    bbr = "obj-$(CONFIG_TCP_CONG_BBR)"
+    option = 'config TCP_CONG_ONLY\n\ttristate "only"\n\n'
+    for name, line, text in (
+        ("tcp_cong.c", begin, f'{begin}\tpr_info("a tree of my own\\n");\n'),
+        ("Kconfig", "config TCP_CONG_BBR\n", f"{option}config TCP_CONG_BBR\n"),
+        ("Makefile", bbr, f"{bbr.replace('BBR', 'ONLY')} += tcp_only.o\n{bbr}"),
+    ):
+        before = (below / name).read_text()
+        assert line in before
+        (below / name).write_text(before.replace(line, text, 1))
+    reno = Path(__file__).parents[1] / "yours/vintage/tcp_cubic.c"
+    (below / "tcp_only.c").write_text(reno.read_text().replace('"cubic"', '"only"'))
     git = ["git", "-C", str(tree), "-c", "user.name=a", "-c", "user.email=a@b"]
     for words in (["init", "-q"], ["add", "-Af"], ["commit", "-qm", "mine"]):
         subprocess.run([*git, *words], check=True)

@@ -35,7 +35,7 @@ trace = true
 rate = "20mbit"
 buffer = "1bdp"
 [[flow]]
-cc = "ltcp"
+cc = "{cc}"
 rtt = "40ms"
 [[flow]]
 cc = "half"
@@ -53,10 +53,11 @@ def forgotten() -> Iterator[None]:
     kernel.choose.cache_clear()
 
 
-def experiment(where: Path, *texts: str) -> list[Json]:
-    """A run on each kernel, of a module of the tree and one that is none of it."""
+def experiment(where: Path, *texts: str, cc: str = "ltcp") -> list[Json]:
+    """A run on each kernel, of a module of the tree, or of what the kernel has, and one that is
+    none of it."""
     file = where / "k.toml"
-    file.write_text(PATH.format(kernels=", ".join(f'"{text}"' for text in texts)))
+    file.write_text(PATH.format(cc=cc, kernels=", ".join(f'"{text}"' for text in texts)))
     machines = Kernels(texts)
     machines.prepare(lambda _: None)
     machines.take([YOURS / "pair.c"], lambda _: None)
@@ -194,11 +195,13 @@ def test_a_composite_has_its_share_by_counted_marks(newer: Uml, tmp_path: Path) 
 
 @pytest.mark.long
 def test_a_tree_of_one_s_own(tmp_path: Path) -> None:
-    """It runs and says which state of the tree it is; what is changed then is another kernel.  It
-    stays in the cache: test_your_own.py has the same tree."""
+    """It runs and says which state of the tree it is; a congestion control that no other has is in
+    it.  What is changed then is another kernel.  It stays in the cache: test_your_own.py has the
+    same tree."""
     tree = linux_tree(tmp_path)
     head = subprocess.check_output(["git", "-C", tree, "rev-parse", "HEAD^{tree}"], text=True)
-    (one,) = experiment(tmp_path, str(tree))
+    (one,) = experiment(tmp_path, str(tree), cc="only")
+    assert one["flows"][0]["cc"] == "only" and one["flows"][0]["goodput_bps"] > 1e6
     assert re.fullmatch(rf"6\.1\.\d+-{head[:12]}", one["kernel"])
     first = kernel.choose(str(tree)).key
     assert kernel.choose(f"{tree}@HEAD").key == first

@@ -144,3 +144,4 @@ def test_its_scripts(installed: Path) -> None:
     assert "tracepoint:longfat:ltcp\n" in done.stdout
     assert tomllib.loads((share / "tests/stress/chaos.toml").read_text())
     assert (installed / "share/man/man1/longfat.1").is_file()
+    assert (installed / "share/doc/longfat/your-own.md").is_file()

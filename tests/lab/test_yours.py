@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,8 +14,8 @@ from rich.console import Console
 from longfat.build import given, modules
 from longfat.core import cache
 from longfat.core.errors import LabError
-from longfat.run import result, runner, scenario
-from longfat.run.backends import Uml
+from longfat.run import plan, result, runner, scenario
+from longfat.run.backends import Uml, fill
 from longfat.run.result import Json
 
 YOURS = Path(__file__).parents[1] / "yours"
@@ -37,13 +38,12 @@ rate = 125000
 """
 OURS = """
 [[flow]]
-cc = "ltcp"
+cc = "{0}"
 rtt = "40ms"
 [[flow]]
 cc = "reno"
 rtt = "30ms"
-[module.ltcp]
-window_threshold = 20
+[module.{0}]
 slow_start = "classic"
 """
 
@@ -86,7 +86,9 @@ def experiment(machine: Uml, text: str, to: Path) -> Json:
     return result.read(job.path)
 
 
-def test_what_is_out_there(machine: Uml, yours: Path, tmp_path: Path) -> None:
+def test_what_is_out_there(
+    machine: Uml, yours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A module of two names that its file does not have, a directory whose Makefile wants C99 and
     no warnings, a function that is not static, an option of its own: all in one run, with
     parameters of every kind."""
@@ -104,22 +106,54 @@ def test_what_is_out_there(machine: Uml, yours: Path, tmp_path: Path) -> None:
     assert min(vintage["goodput_bps"], loud["goodput_bps"]) > 1e6
     words = "\n".join(said)
     assert f"{yours}/tcp_loud.c:6:6: warning: no previous prototype" in words
-    assert f"{yours}/vintage/main.c:21:13: warning: unused variable" in words
-    assert "tcp_cubic.ko is left out" in words and "rename the file" in words
-    # What is kept needs no compiler.
+    for line, flag in ((22, "strict-prototypes"), (24, "unused-variable"), (26, "date-time")):
+        assert re.search(rf"{yours}/vintage/main\.c:{line}:\d+: warning: .*\[-W{flag}", words)
+    assert "tcp_cubic.ko is left out" in words and "rename the file, and change .name" in words
+    # What is kept needs no compiler, and what was said of it is said again, of where it is now.
     given.forget()
     said.clear()
+    monkeypatch.setattr(machine, "compile", None)
+    yours = yours.rename(tmp_path / "moved")
     machine.take([yours / name for name in files], said.append)
-    assert not said and set(FLOWS) <= set(given.owners())
+    assert set(FLOWS) <= set(given.owners())
+    assert "\n".join(said) == words.replace(f"{tmp_path}/yours", str(yours))
 
 
-def test_ours_is_the_same_to_the_byte(machine: Uml, tmp_path: Path) -> None:
+# Of several names that a module registers, the first.
+OF_MODULE = {module: cc for cc, module in sorted(modules.owners().items(), reverse=True)}
+
+
+@pytest.mark.parametrize(("module", "cc"), sorted(OF_MODULE.items()))
+def test_ours_is_the_same_to_the_byte(machine: Uml, tmp_path: Path, module: str, cc: str) -> None:
     """Built with the tree or given by its path: the same result file."""
-    text = f"trace = true{PATH}{OURS}"
+    text = f"trace = true{PATH}{OURS.format(cc)}"
     built = experiment(machine, text, tmp_path / "built")
-    machine.take([modules.sources()["tcp_ltcp"]], lambda _: None)
-    assert experiment(machine, text, tmp_path / "given") == built
-    assert built["identity"]["modules"]["tcp_ltcp"] == given.known()["tcp_ltcp"].object
+    assert built["flows"][0]["connections"][0]["events"]
+    machine.take([modules.sources()[module]], lambda _: None)
+    experiment(machine, text, tmp_path / "given")
+    first, second = (tmp_path / where / "one-s1.json" for where in ("built", "given"))
+    assert first.read_bytes() == second.read_bytes()
+    assert built["identity"]["modules"][module] == given.known()[module].object
+
+
+def test_an_option_of_its_own(machine: Uml, tmp_path: Path) -> None:
+    """A program sets it for its connection, by the module's hook in the place of setsockopt: the
+    rate is that one, and neither the module's nor the link's."""
+    machine.take([YOURS / "own-option.c"], lambda _: None)
+    file = tmp_path / "one.toml"
+    file.write_text(PATH + flow("own"))
+    (one,) = scenario.load(file)
+    run = tmp_path / "run"
+    run.mkdir()
+    shutil.copy(Path(__file__).with_name("rated.py"), run)
+    main = (
+        "ip netns exec lf-d python3 rated.py take >rate &\nsleep 1\n"
+        "ip netns exec lf-s0 python3 rated.py ask 500000 || exit\nwait\n"
+    )
+    fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, machine, main=main)
+    machine.execute(run, one, 1, timeout=120)
+    assert (run / "status").read_text().strip() == "0", (run / "error").read_text()
+    assert float((run / "rate").read_text()) == pytest.approx(500000, rel=0.1)
 
 
 def test_a_warning_of_the_kernel_fails_the_run(machine: Uml, tmp_path: Path) -> None:
@@ -148,6 +182,11 @@ NONE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n'
     [
         ("broken", BROKEN, r"cannot be built for .*\n.*broken\.c:4:59: error: init.* incompatible"),
         ("none", NONE, "is no congestion control:\nnone.ko: registers no congestion control"),
+        (
+            "dies",
+            "",
+            r"cannot be loaded: .* kernel died of it:\n(.*\n)*.*panic.* dies: there is no",
+        ),
         ("refuses", "", r"cannot be loaded:\n.*No such device\n(.*\n)*.* this is not the hardware"),
     ],
 )

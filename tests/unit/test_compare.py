@@ -178,7 +178,11 @@ def test_kernels_are_compared(tmp_path: Path) -> None:
     assert (single.kernel, single.name) == ("debian:6.1", "x-reno")
     with pytest.raises(LabError, match=r"^--kernel: no kernel 'none': none: there is no such"):
         comparison.scenarios(Comparison(**ONE, kernel=["none"]), "x")
+    # By what they say that they are: a tree has the state that it was in.
     runs = [compared_run(cc, buffer=1) for cc in ("foo", "reno")]
-    runs[1]["scenario"]["kernel"] = "debian:6.1"
+    runs[1] |= {"kernel": "6.1.170-1f0c2a9d4e6b"}
+    runs[1]["scenario"]["kernel"] = "~/linux"
     headings, rows = compared.rows(runs)
-    assert headings[0] == "kernel" and [row[0] for row in rows] == ["the lab's", "debian:6.1"]
+    assert headings[0] == "kernel"
+    assert [row[0] for row in rows] == [runs[0]["kernel"], "6.1.170-1f0c2a9d4e6b"]
+    assert "<h2>Kernel 6.1.170-1f0c2a9d4e6b</h2>" in compared.page(runs, "longfat run x.toml")

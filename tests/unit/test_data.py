@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -48,6 +50,19 @@ def test_copied_without_the_lab_s_packages(tmp_path: Path) -> None:
     )
     subprocess.run(command, check=True)
     assert (tmp_path / "tcp_ltcp.c").read_text() == (ROOT / "tcp_ltcp.c").read_text()
+
+
+def test_packages_have_the_pages_that_the_manual_names() -> None:
+    """And Debian's says what else the commands of the walk through want."""
+    pages = {"docs/lab.md", "docs/your-own.md", "docs/your-own.ipynb"}
+    assert set((ROOT / "debian/longfat-tools.docs").read_text().split()) == pages
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    shared = wheel["targets"]["wheel"]["shared-data"]
+    assert {x: f"share/doc/longfat/{Path(x).name}" for x in pages}.items() <= shared.items()
+    assert all((ROOT / page).is_file() for page in pages)
+    tools = (ROOT / "debian/control").read_text().partition("Package: longfat-tools\n")[2]
+    (suggested,) = re.findall(r"^Suggests: (.*)$", tools, re.M)
+    assert {"clang", "libbpf-dev", "git", "qemu-system-x86"} <= set(suggested.split(", "))
 
 
 def test_a_file_that_is_here_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

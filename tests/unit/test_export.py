@@ -44,7 +44,7 @@ def test_every_table(tmp_path: Path) -> None:
     one, other = traced(), run("reno")
     paths = export.write([one, other], tmp_path, "csv")
     assert [path.name for path in paths] == [
-        f"{name}.csv" for name in export.COLUMNS if name != "objects"
+        f"{name}.csv" for name in export.COLUMNS if name not in ("settings", "objects")
     ]
     runs, flows, samples, queue, events = map(read, paths)
     assert [row["run"] for row in runs] == ["test-foo", "test-reno"]
@@ -68,6 +68,37 @@ def test_every_table(tmp_path: Path) -> None:
         *(("1.5", "reason", "loss"), ("1.5", "cwnd", "7")),
     ]
     assert all(row["connection"] == "1" and row["event"] == "foo" for row in events)
+
+
+def test_settings(tmp_path: Path) -> None:
+    """What one run has otherwise than another, by the path that [vary] calls it by."""
+    runs = [run(cc) for cc in ("foo", "bar", "reno")]
+    for i, one in enumerate(runs):
+        one["scenario"] |= {
+            **{"case_name": ("", "old", "old")[i], "kernel": "~/linux", "seeds": [i]},
+            **{"module": {"foo": {"step": i}} if i < 2 else {}, "trace": i == 2},
+            "flow": [{"cc": "reno"}, {"cc": one["scenario"]["name"], "rtt": 0.1}][: i + 1],
+        }
+    runs[2]["scenario"]["link"] = runs[2]["scenario"]["link"] | {"buffer": [90.0, "p"]}
+    (path,) = [x for x in export.write(runs, tmp_path, "csv") if x.stem == "settings"]
+    rows = [(row["run"], row["seed"], row["key"], row["value"]) for row in read(path)]
+    expected = {
+        "case_name": ("", "old", "old"),
+        "module.foo.step": ("0", "1", None),
+        "trace": ("false", "false", "true"),
+        "flow.1.cc": (None, "test-bar", "test-reno"),
+        "flow.1.rtt": (None, "0.1", "0.1"),
+        "link.buffer": (None, None, '[90.0, "p"]'),
+    }
+    assert sorted(rows) == sorted(
+        (f"test-{cc}", "7", key, value)
+        for key, values in expected.items()
+        for cc, value in zip(("foo", "bar", "reno"), values, strict=True)
+        if value is not None
+    )
+    # All that one run is, it has in common with all.
+    export.write(runs[:1], tmp_path, "csv")
+    assert not path.exists()
 
 
 def test_objects(tmp_path: Path) -> None:

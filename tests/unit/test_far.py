@@ -16,12 +16,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from test_cli import Longfat, longfat
 
 from examples import examples
 from longfat.core.errors import LabError
 from longfat.machines import remote
 from longfat.machines.remote import Machine, Session
 from longfat.run import far, result, scenario
+
+__all__ = ["longfat"]
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGFAT = [sys.executable, "-m", "longfat"]
@@ -91,9 +94,12 @@ class Two:
         path.write_text(SCENARIO.format(seconds=seconds, cc=cc))
         return path
 
-    def lab(self, *words: object) -> list[str]:
+    def words(self, *words: object) -> list[str]:
         options = ["--backend", "ssh", "--hosts", self.where / "hosts.toml", "-o", self.where]
-        return [*LONGFAT, "run", *map(str, [*words, *options])]
+        return ["run", *map(str, [*words, *options])]
+
+    def lab(self, *words: object) -> list[str]:
+        return [*LONGFAT, *self.words(*words)]
 
     def start(self, script: str) -> subprocess.Popen[str]:
         """A shell's script on the near host."""
@@ -251,6 +257,16 @@ def test_what_fails(two: Two, other: dict[str, str], cc: str, words: str) -> Non
     assert "Traceback" not in done.stderr
     assert (two.where / "a").read_text() == (two.where / "b").read_text()
     assert two.left() == []
+
+
+def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -> None:
+    """Which is said before anything goes to the machines, which there are none of."""
+    two = Two(tmp_path)
+    file = two.scenario()
+    for option, words in (("--module", "the tree's modules, by --build"), ("--bpf", "takes none")):
+        answer = longfat(*two.words(file, option, file))
+        assert answer.status == 1 and f"longfat: {option}: the ssh backend" in answer.err
+        assert words in answer.err
 
 
 # --- a session by itself

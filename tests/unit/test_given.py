@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import NamedTuple
@@ -219,15 +220,16 @@ def test_the_compiler_s_words_are_of_the_file_that_was_given() -> None:
         "make: Entering directory '/k'\n  CC [M]  /tmp/p/x.o\n/tmp/p/x.c:3:1: error: no\n"
         "    3 | nonsense\n\nmake[1]: Leaving directory '/k'\n"
     )
-    assert given.words(said, "/tmp/p", Path("my/x.c")) == "my/x.c:3:1: error: no\n    3 | nonsense"
-    assert given.words(said, "/tmp/p", Path("x.c")).startswith("x.c:3:1: error: no\n")
+    words = given.words(said, "/tmp/p")
+    assert given.placed(words, Path("my/x.c")) == "my/x.c:3:1: error: no\n    3 | nonsense"
+    assert given.placed(words, Path("x.c")).startswith("x.c:3:1: error: no\n")
 
 
 # --- what was loaded
 
 
 def found_by(
-    tmp_path: Path, script: Callable[[Path], None], *names: str
+    tmp_path: Path, script: Callable[[Path], None], *names: str, lasting: bool = False
 ) -> tuple[list[Given], list[str]]:
     """What is made of a load in which guest/load.sh is `script`."""
     built = tmp_path / "built"
@@ -243,7 +245,10 @@ def found_by(
         script(run)
 
     source = given.collect(tmp_path / "x.c")
-    return loading.find(source, built, tmp_path / "load", try_modules, said.append), said
+    found = loading.find(
+        source, built, tmp_path / "load", try_modules, said.append, lasting=lasting
+    )
+    return found, said
 
 
 def test_what_a_load_tells(tmp_path: Path) -> None:
@@ -258,9 +263,39 @@ def test_what_a_load_tells(tmp_path: Path) -> None:
     (one,), (said,) = found_by(tmp_path, script, "one", "two")
     assert (one.names, one.written) == (("a", "a-2"), ("own",))
     assert one.parameters == {"own": "", "fixed": ""}
-    assert "x.c: two.ko is left out" in said and "insmod: two.ko" in said and "change .name" in said
-    given.write_found([one], tmp_path)
-    assert given.read_found(tmp_path) == [one]
+    assert "two.ko is left out" in said and "insmod: two.ko" in said
+    # What the next refusal would be is said at once.
+    assert "rename the file, and change .name" in said
+    given.write_found([one], [said], tmp_path)
+    assert given.read_found(tmp_path) == ([one], [said])
+
+
+def test_what_was_said_is_said_again(
+    backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the files as they are given then; nothing is built again.  What fails is not kept."""
+    said: list[str] = []
+    built: list[given.Source] = []
+    warning = given.words("/tmp/p/x.c:1:1: warning: no", "/tmp/p")
+
+    def make(source: given.Source, to: Path, say: Callable[[str], None]) -> list[Given]:
+        built.append(source)
+        say(warning)
+        say("two.ko is left out")
+        if len(built) == 1:
+            raise LabError("it is none")
+        return []
+
+    monkeypatch.setattr(backend, "_make_module", make)
+    for where in ("first", "first", "second"):
+        (tmp_path / where).mkdir(exist_ok=True)
+        file = tmp_path / where / "x.c"
+        file.write_text(f"/* {tmp_path} */\n")
+        said.clear()
+        with suppress(LabError):
+            backend.take([file], said.append)
+        assert said == [f"{file}: {file}:1:1: warning: no", f"{file}: two.ko is left out"]
+    assert len(built) == 2
 
 
 def test_a_module_that_is_none(tmp_path: Path) -> None:
@@ -271,6 +306,20 @@ def test_a_module_that_is_none(tmp_path: Path) -> None:
     words = r"x\.c: cannot be loaded:\none\.ko: No such device\ntwo\.ko: registers no congestion"
     with pytest.raises(LabError, match=words):
         found_by(tmp_path, script, "one", "two")
+
+
+@pytest.mark.parametrize("lasting", [True, False])
+def test_a_module_that_cannot_be_removed(tmp_path: Path, lasting: bool) -> None:
+    """That matters where the kernel is the machine's own."""
+
+    def script(run: Path) -> None:
+        (run / "found").write_text("cc one a\nstays one\n")
+        (run / "one.stays").write_text("rmmod: busy\n")
+
+    words = r"x\.c: stays in this kernel until the machine is started .*:\none\.ko: rmmod: busy$"
+    with pytest.raises(LabError, match=words) if lasting else nullcontext():
+        found_by(tmp_path, script, "one", lasting=lasting)
+    assert backends.Host.lasting and not backends.Uml.lasting and not backends.Vm.lasting
 
 
 def test_a_kernel_that_complains(tmp_path: Path) -> None:
@@ -402,6 +451,10 @@ def test_a_scenario_is_checked_before_anything_is_built(
 # --- on this machine
 
 
+# What was removed, in this order; and by what the kernel's own are in use.
+Loaded = tuple[list[str], dict[str, str]]
+
+
 class Release(NamedTuple):
     release: str
 
@@ -420,6 +473,19 @@ def test_a_host_refuses_what_is_loaded_already(
     assert called == [["sh", f"{tmp_path}/load.sh", str(tmp_path), "nosuch"]]
 
 
+@pytest.mark.parametrize(("asked", "given_"), [(3600, 120), (60, 60)])
+def test_a_load_does_not_take_as_long_as_a_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: float, given_: float
+) -> None:
+    """An init that does not end is told before an hour is over."""
+    seen: list[object] = []
+    monkeypatch.setattr(process, "run", lambda *_, **options: seen.append(options["timeout"]))
+    host = backends.Host()
+    host.take([], print, timeout=asked)
+    host.try_modules(tmp_path, ["nosuch"])
+    assert seen == [given_]
+
+
 def test_a_host_without_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tools, "need", lambda *_: None)
     monkeypatch.setattr("os.uname", lambda: Release("9.9-nosuch"))
@@ -427,35 +493,70 @@ def test_a_host_without_headers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         backends.Host().compile(tmp_path)
 
 
-def test_a_host_removes_what_it_loaded(
-    bar: Given, one: One, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Also when the run fails; of two the one that needs the other first, and again while a
-    connection still holds one."""
-    there = tmp_path / "module"
-    removed: list[str] = []
+# What modprobe says that two of the kernel's modules need; `there` was loaded before.
+SHOWN = {
+    "tcp_diag": "insmod /lib/modules/6.1/there.ko\ninsmod /lib/modules/6.1/inet-diag.ko.xz\n"
+    "insmod /lib/modules/6.1/tcp_diag.ko.xz\n",
+    "udp_diag": "builtin other\ninsmod /lib/modules/6.1/inet-diag.ko.xz\n"
+    "insmod /lib/modules/6.1/udp_diag.ko x=1\n",
+}
 
-    def rmmod(command: list[str], **_: object) -> SimpleNamespace:
-        removed.append(command[1])
-        busy = removed.count(command[1]) == 1
+
+@pytest.fixture
+def loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Loaded:
+    """A kernel that something loads into before it fails, and says what is removed."""
+    there = tmp_path / "module"
+    (there / "there").mkdir(parents=True)
+    removed: list[str] = []
+    in_use = {"udp_diag": "udp_diag", "inet_diag": "udp_diag"}  # by whom
+
+    def call(command: list[str], **_: object) -> SimpleNamespace:
+        if command[0] == "modprobe":
+            return SimpleNamespace(returncode=0, stdout=SHOWN[command[2]])
+        name = command[1]
+        removed.append(name)
+        # A connection that has ended holds what registers a name for a moment.
+        busy = removed.count(name) == 1 if "diag" not in name else name in in_use
         if not busy:
-            (there / command[1]).rmdir()
+            (there / name).rmdir()
         return SimpleNamespace(returncode=int(busy), stdout="in use")
 
     def run(*_: object, **__: object) -> int:
-        for name in ("bar_cc", "helper"):
-            (there / name).mkdir(parents=True)
-        raise LabError("it failed")
+        for name in ("bar_cc", "helper", "inet_diag", "tcp_diag", "udp_diag"):
+            (there / name).mkdir()
+        raise KeyboardInterrupt
 
-    needs = {"bar_cc": ("helper",), "helper": ()}
-    monkeypatch.setattr(given, "information", lambda file: ({}, needs[file.stem]))
     monkeypatch.setattr(backends, "MODULES", there)
-    monkeypatch.setattr(process, "call", rmmod)
+    monkeypatch.setattr(process, "call", call)
     monkeypatch.setattr(process, "run", run)
     monkeypatch.setattr("time.sleep", lambda _: None)
-    with pytest.raises(LabError, match="it failed"):
+    return removed, in_use
+
+
+def test_a_host_removes_what_it_loaded(
+    bar: Given, one: One, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, loaded: Loaded
+) -> None:
+    """Also when the run is interrupted; of two the one that needs the other first, and again while
+    a connection still holds one.  What came of the kernel's own goes, too."""
+    removed, in_use = loaded
+    in_use.clear()
+    needs = {"bar_cc": ("helper",), "helper": ()}
+    monkeypatch.setattr(given, "information", lambda file: ({}, needs[file.stem]))
+    with pytest.raises(KeyboardInterrupt):
         backends.Host().execute(tmp_path, one(cc='cc = "bar"'), 1, timeout=9)
-    assert removed == ["bar_cc", "bar_cc", "helper", "helper"]
+    assert removed == ["bar_cc", "bar_cc", "helper", "helper", "tcp_diag", "inet_diag"]
+    assert sorted(x.name for x in backends.MODULES.iterdir()) == ["there", "udp_diag"]
+
+
+def test_a_host_removes_what_it_tried(tmp_path: Path, loaded: Loaded) -> None:
+    """If that was interrupted, after which load.sh removes nothing; what is used by now stays."""
+    removed, _ = loaded
+    (tmp_path / "bar_cc.needs").write_text("tcp_diag udp_diag\n")
+    with pytest.raises(KeyboardInterrupt):
+        backends.Host().try_modules(tmp_path, ["helper", "bar_cc"])
+    ours = ["bar_cc", "bar_cc", "helper", "helper"]
+    assert removed == [*ours, "udp_diag", "tcp_diag", "inet_diag"]
+    assert sorted(x.name for x in backends.MODULES.iterdir()) == ["inet_diag", "there", "udp_diag"]
 
 
 def test_a_failed_run_in_a_machine_has_its_kernel_s_words(

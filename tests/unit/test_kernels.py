@@ -294,6 +294,20 @@ def test_what_a_kernel_may_be_without(plain: Path) -> None:
         built(plain)
 
 
+@pytest.mark.usefixtures("quick")
+def test_a_compiler_that_is_too_old(plain: Path, tmp_path: Path) -> None:
+    """The kernel's own check says so as it is configured; nothing of it is built then."""
+    says = "***\n*** Compiler is too old.\n***   Your GCC version:    4.8.5\n***\n"
+    (tmp_path / "says").write_text(says)
+    refuses = f"allnoconfig:\n\tcat {tmp_path}/says >&2; exit 1\n"
+    text = MAKEFILE.replace("allnoconfig:\n", refuses).replace("touch", f"touch {tmp_path}/begun")
+    (plain / "Makefile").write_text(text)
+    words = r"^configuring the kernel failed .*:\n(.*\n)*\*\*\* Compiler is too old\.\n.*4\.8\.5"
+    with pytest.raises(LabError, match=words):
+        built(plain)
+    assert not (tmp_path / "begun").exists()
+
+
 def test_the_lab_s_own_has_every_option(plain: Path) -> None:
     """What others may lack it may not."""
     with pytest.raises(LabError, match="does not take these options: CONFIG_TCP_CONG_NV=y"):
@@ -445,29 +459,49 @@ def test_tables_say_which_kernel() -> None:
 
 MODULES = """\
 all:
-	for c in $(M)/tcp_*.c; do $(CC) $(KCFLAGS) -c -o $${c%.c}.ko $$c || exit 1; done
+	for c in $(M)/*.c; do $(CC) $(KCFLAGS) -c -o $${c%.c}.ko $$c || exit 1; done
 """
 
 
-@pytest.mark.usefixtures("quick")
-def test_a_module_that_another_kernel_has_no_place_for(
-    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Keeps none of the others from it; with the lab's own all are built, without a warning."""
+@pytest.fixture
+def compiler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> kernel.Kernel:
+    """A kernel that is another one than the lab's, and is no more than what compiles modules."""
     there = tmp_path / "kernel"
     (there / "linux").mkdir(parents=True)
     (there / "linux/Makefile").write_text(MODULES)
     (there / "version").write_text("6.1.1-1\n")
     monkeypatch.setattr(kernel, "build", lambda what: there)
+    return kernel.choose("debian:6.1")
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_module_that_another_kernel_has_no_place_for(
+    tree: Path,
+    compiler: kernel.Kernel,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Keeps none of the others from it, and is said each time; with the lab's own all are built,
+    without a warning."""
     (tree / "tcp_foo.c").write_text("int foo;\n")
     (tree / "tcp_odd.c").write_text("int odd = no_such;\n")
     (tree / "tcp_loud.c").write_text('#warning "loud"\n')
     modules.sources.cache_clear()
-    old = kernel.choose("debian:6.1")
-    found = sorted(path.name for path in kernel.build_modules(old).glob("*.ko"))
+
+    def boot(run: Path, **_: object) -> int:
+        (run / "controls").write_text("reno\n")
+        return 0
+
+    machine = Uml(compiler, "old")
+    monkeypatch.setattr(machine, "boot_alone", boot)
+    machine._kernel = kernel.build(compiler)
+    machine._modules = machine._links = kernel.build_modules(compiler)
+    found = sorted(path.name for path in machine._modules.glob("*.ko"))
     assert found == ["tcp_foo.ko", "tcp_loud.ko"]
-    assert "tcp_odd.c cannot be built for this kernel: " in capsys.readouterr().err
-    assert Platform.here(old).modules["tcp_odd"].objects == ()
+    machine._offer()
+    said = capsys.readouterr().err
+    assert "old is without tcp_odd.ko: " in said and "no_such" in said and "loud" not in said
+    assert Platform.here(compiler).modules["tcp_odd"].objects == ()
     (tree / "tcp_odd.c").unlink()
     modules.sources.cache_clear()
     with pytest.raises(LabError, match="building the modules failed"):
@@ -475,4 +509,34 @@ def test_a_module_that_another_kernel_has_no_place_for(
     for path in tree.glob("tcp_*.c"):
         path.write_text("int odd = no_such;\n")
     with pytest.raises(LabError, match="building the modules failed"):
-        kernel.build_modules(old)
+        kernel.build_modules(compiler)
+
+
+@pytest.mark.usefixtures("quick")
+def test_a_network_that_another_kernel_has_no_place_for(
+    tmp_path: Path, compiler: kernel.Kernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those that need no such module run; the others are told what the compiler said.  With the
+    lab's own all are built."""
+    guest = tmp_path / "lab/guest"
+    guest.mkdir(parents=True)
+    monkeypatch.setattr(tools, "GUEST", guest)
+    monkeypatch.setattr(modules, "ROOT", tmp_path / "lab")
+    texts = {"lflink": "int link = no_link;\n", "sch_lfack": "int ack = no_ack;\n"}
+    for name in ("lflink", "sch_lfack", "sch_lfsync", "sch_lfvary"):
+        (guest / f"{name}.c").write_text(texts.get(name, ""))
+    (guest / "Kbuild").write_text("")
+    machine = Uml(compiler, "old")
+    machine._links = kernel.build_links(compiler)
+    assert kernel.build_links(compiler) == machine._links
+    for name in ("sch_lfsync.ko", "sch_lfvary.ko"):
+        assert machine.link_file(name).exists()
+    with pytest.raises(
+        LabError, match=r"^sch_lfack\.ko, .* for old: (.*\n)*.*no_ack. undecl"
+    ) as caught:
+        machine.link_file("sch_lfack.ko")
+    assert "no_link" not in str(caught.value)
+    with pytest.raises(LabError, match=r"^lflink\.ko, .* for old; `pcap = true` takes .* router"):
+        machine.link_file("lflink.ko")
+    with pytest.raises(LabError, match="building the modules failed"):
+        kernel.build_links(kernel.LAB)

@@ -53,9 +53,11 @@ def flow(
     ssthresh: int = 2**31 - 1,
     state: int = 0,
     delivered: int = 0,
+    least: int = 20000,
+    pacing: int = 1000000,
 ) -> str:
-    path = f"{cwnd} {ssthresh} {rtt} 20000"
-    return f"f {t:.9f} {ident} {path} {retrans} {received} {ce} 1000000 {state} {delivered}"
+    path = f"{cwnd} {ssthresh} {rtt} {least}"
+    return f"f {t:.9f} {ident} {path} {retrans} {received} {ce} {pacing} {state} {delivered}"
 
 
 def queue(t: float, *, backlog: int = 0, packets: int = 0, drops: int = 0, sent: int = 0) -> str:
@@ -198,10 +200,11 @@ def test_rtt(one: One, finished: Run) -> None:
 
 
 def test_samples_are_kept(one: One, finished: Run) -> None:
-    rows = [
-        flow(0, cwnd=10),
-        flow(0.1, cwnd=20, ssthresh=15, rtt=30000, received=7, state=3, delivered=9),
-    ]
+    """Each in its own place: no two of them have one value."""
+    first = {"cwnd": 10, "retrans": 1, "ce": 2, "least": 19000, "pacing": 6000}
+    second = {"cwnd": 20, "ssthresh": 15, "rtt": 30000, "received": 7, "state": 3, "delivered": 9}
+    second |= {"retrans": 4, "ce": 5, "least": 18000, "pacing": 8000}
+    rows = [flow(0, **first), flow(0.1, **second)]
     (connection,) = made(one(), finished(*rows))["flows"][0]["connections"]
     assert connection == {
         "t": [0, 0.1],
@@ -211,8 +214,8 @@ def test_samples_are_kept(one: One, finished: Run) -> None:
         "received": [0, 7],
         "delivered": [0, 9],
         "state": [0, 3],
-        **{"min_rtt_us": [20000, 20000], "retransmissions": [0, 0], "ce_marks": [0, 0]},
-        "pacing_rate": connection["pacing_rate"],
+        **{"min_rtt_us": [19000, 18000], "retransmissions": [1, 4], "ce_marks": [2, 5]},
+        "pacing_rate": [6000, 8000],
     }
 
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Wants -std=gnu99, is of two files, and warns although its Makefile has -Werror. */
+/*
+ * Wants -std=gnu99, is of two files, and warns although its Makefile has -Werror; of what it warns
+ * of, the kernel makes two errors by name.
+ */
 #include <linux/module.h>
 #include <net/tcp.h>
 #include "vintage.h"
@@ -16,10 +19,11 @@ static struct tcp_congestion_ops vintage __read_mostly = {
 	.name		= "vintage",
 };
 
-static int __init vintage_register(void)
+static int __init vintage_register()
 {
 	int unused;
 
+	pr_info("vintage: compiled on %s\n", __DATE__);
 	return tcp_register_congestion_control(&vintage);
 }
 
