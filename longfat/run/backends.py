@@ -37,6 +37,7 @@ _AVAILABLE = "/proc/sys/net/ipv4/tcp_available_congestion_control"
 _CONTROLS = "controls"
 
 LOADS = 120  # wall seconds that loading modules once may take, at most
+BOOTS = 120  # the same of an emulated machine before that: 20 where nothing else runs
 BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
@@ -660,7 +661,7 @@ class Vm(Backend):
         # Without the options of this machine: a clock of instructions would only be slower.
         command = shlex.join(["sh", "/lab/load.sh", "/lab", *names])
         binds = [(run, "/lab")]
-        vm.run(command, suite=self.suite, binds=binds, timeout=self._load_timeout)
+        vm.run(command, suite=self.suite, binds=binds, timeout=BOOTS + self._load_timeout)
 
     def _prepare(self, say: Callable[[str], None]) -> None:
         vm.check()
