@@ -123,20 +123,18 @@ def run(name: str, out: Path) -> None:
     except (OSError, ValueError, LookupError) as error:
         raise LabError(f"{out / ABOUT}: has no run {name} ({error!r})") from error
     modules = [Path(path) for path in about["modules"]]
-
-    def read() -> Evaluation:
-        return plan.evaluation(
+    # A criterion may want a kernel, whatever the others run on.
+    with given.awaited():
+        of = plan.evaluation(
             *(about["algorithms"], about["against"], about["profile"]),
             only=[criterion],
             kernel=about["kernel"],
         )
-
-    where = Kernels([about["kernel"]]) if about["kernel"] else Uml()
+    (one,) = (one for one in of.runs if one.name == name)
+    where = Kernels([one.scenario.kernel]) if one.scenario.kernel else Uml()
     where.prepare(lambda _: None)
     if modules:
         where.take(modules, lambda text: print(text))
-    with given.awaited():
-        (one,) = (one for one in read().runs if one.name == name)
     failed = carry.carry_out(
         [one], out, where, workers=1, console=Console(quiet=True), stall=about["stall"]
     )

@@ -798,6 +798,37 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
     assert "--cores" not in called[1]
 
 
+@pytest.mark.parametrize("given", ["", "debian:6.1"])
+def test_a_job_has_the_kernel_of_its_criterion(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    """One that wants a kernel has that, whatever --kernel says of the others."""
+    (own / "1.toml").write_text(ONE.replace("[scenario]", '[scenario]\nkernel = "debian:7.2"'))
+    (own / "2.toml").write_text(ONE)
+    criteria.load.cache_clear()
+    of, out = plan.evaluation(["reno"], ["cubic"], "smoke", kernel=given), tmp_path / "out"
+    monkeypatch.setattr(workflow, "carried_out", lambda _: 0)
+    monkeypatch.setattr(backend, "on", lambda _: backend)
+    workflow.submit(of, of.runs, out, [], workflow.find("full"), 1)
+    asked: list[str] = []
+
+    def kernels(texts: list[str]) -> Fake:
+        asked.extend(texts)
+        return backend
+
+    def uml() -> Fake:
+        asked.append("")
+        return backend
+
+    monkeypatch.setattr(workflow, "Kernels", kernels)
+    monkeypatch.setattr(workflow, "Uml", uml)
+    for criterion in ("1", "2"):
+        run = next(run for run in of.runs if run.criterion == criterion)
+        workflow.run(run.name, out)
+        assert carry.read(run, out)
+    assert asked == ["debian:7.2", given]
+
+
 # It begins so late that whoever started it waits for it.
 STOPPED = """
 trap 'echo stopped >>"$1"; exit 130' INT
