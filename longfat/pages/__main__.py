@@ -41,7 +41,9 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         step.add_argument("--cores", type=int, default=len(os.sched_getaffinity(0)))
         step.add_argument("--out", type=Path)
         step.add_argument("--again", action="store_true", help="plan: what is there, too")
-        step.add_argument("--older", action="store_true", help="plan, beside: only what is older or missing")
+        step.add_argument(
+            "--older", action="store_true", help="plan, beside: only what is older or missing"
+        )
         step.add_argument("--dry", action="store_true", help="plan, beside: name the runs")
         step.add_argument("--partial", action="store_true", help="keep: what is not complete, too")
         step.add_argument("names", nargs="*", help="figures (run: a run; list, measure: pages)")

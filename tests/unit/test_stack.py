@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from conftest import One
 
-from longfat.core.errors import LabError
 from longfat.build import modules
+from longfat.core.errors import LabError
 from longfat.machines import suite, vm
 from longfat.measure import stack
 from longfat.run import identity
