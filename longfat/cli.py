@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -184,14 +185,14 @@ def _print_whole(printed: Table) -> None:
     console.print(printed, crop=False)
 
 
-def _print_table(headings: list[str], rows: list[list[str]]) -> None:
+def _print_table(headings: list[str], rows: list[list[str]], to: Console = console) -> None:
     """First column left, the others right."""
     printed = Table(box=None)
     for heading in headings:
         printed.add_column(heading, justify="right" if heading else "left")
     for row in rows:
         printed.add_row(*row)
-    console.print(printed)
+    to.print(printed)
 
 
 @app.command()
@@ -431,6 +432,7 @@ def evaluate(
         float, typer.Option(help="Wall seconds in which nothing of a run passes: it hangs.")
     ] = 300,
     module: Modules = None,
+    objects: Objects = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
 ) -> None:
     """Evaluate algorithms by every criterion: RFC 9743, the common TCP evaluation suite, nsperf.
@@ -460,8 +462,11 @@ def evaluate(
     def say(text: str) -> None:
         notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    if objects:
+        raise LabError(Uml.no_bpf)
     if dry:
-        with given.awaited():
+        # A module of one's own is not built, so nothing is known of its parameters.
+        with given.awaited() if module else nullcontext():
             read()
         _print_table(*cost.table(made[0].runs))
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
@@ -476,6 +481,8 @@ def evaluate(
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)
+    if left:
+        _print_table(*cost.table(left), to=notes)
     say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
 
     def show() -> None:
