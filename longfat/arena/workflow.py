@@ -79,7 +79,7 @@ def submit(
         {
             "name": run.name,
             "cpu_s": round(cost.seconds(run), 1),
-            "mem_mb": 2048 + round(32 * run.scenario.most_in_flight / 2**20),
+            "mem_mb": cost.memory(run),
         }
         for run in left
     ]
@@ -95,8 +95,13 @@ def submit(
             f"step={shlex.join(step)}",
         ]
     )
-    if status and not any(carry.error_of(run, out).exists() for run in left):
-        raise LabError("the workflow failed: it said why above")
+    files = [(carry.file_of(run, out), carry.error_of(run, out)) for run in left]
+    done = sum(any(path.exists() for path in both) for both in files)
+    if status and done < len(left):
+        raise LabError(
+            f"the workflow ended early, {done} of {len(left)} runs are done and kept: it said why "
+            f"above, and {out}/log has what its jobs said; the same command goes on"
+        )
 
 
 def carried_out(command: list[str]) -> int:
