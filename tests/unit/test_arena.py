@@ -110,6 +110,13 @@ def test_no_criterion_names_an_algorithm_of_ours() -> None:
         assert not names & set(re.findall(r"[a-z]+", path.read_text())), path
 
 
+def test_the_page_says_what_cannot_be_harmful() -> None:
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    said = page.partition("These criteria have no threshold: ")[2].partition(". What")[0]
+    without = [x.id for x in criteria.load() if not any(n.harmful for n in x.number)]
+    assert said.replace("\n", " ") == ", ".join(without)
+
+
 @pytest.mark.parametrize("profile", criteria.PROFILES)
 def test_every_number_has_runs(profile: str) -> None:
     """In `full` each number is of some; in the others of some, or it is left out and said."""
@@ -198,6 +205,7 @@ def test_loads_are_what_they_are_called() -> None:
         (["nsperf"], {f"nsperf-{x}" for x in ("bufferbloat", "coexistence", "ecn", "loss")}
          | {"nsperf-shallow"}),
         (["7.2"], {"7.2", "5.1.3"}),
+        (["6.3"], {"6.1", "6.1-10g"}),
     ],
 )  # fmt: skip
 def test_criteria_are_chosen(words: list[str], ids: set[str]) -> None:
@@ -228,6 +236,22 @@ def test_parameters_of_a_module(tree: Path) -> None:
     assert "are one module, which has one setting at a time" in skipped.why
     # Of every two there is one run on each path.
     assert len(of.runs) == 2 * (3 + 2)
+
+
+def test_what_is_random_has_several_seeds() -> None:
+    """One seed has only what nothing is random in, by the path or by the traffic."""
+    of = plan.evaluation(["reno"], ["cubic"], "full")
+    once = {one.id for one in of.criteria if one.once}
+    assert once == {"6.1-10g"}
+    seeds = {run.criterion: set(run.scenario.seeds) for run in of.runs}
+    assert all(len(x) == (1 if name in once else 3) for name, x in seeds.items())
+    for run in of.runs:
+        one = run.scenario
+        if run.criterion in once:
+            assert not (one.short or one.request or one.video), run.name
+            assert not any(flow.jitter for flow in one.flow), run.name
+            for link in one.path:
+                assert link.aqm == "fifo" and not link.impaired and not link.changing, run.name
 
 
 def test_one_for_marks_alone() -> None:
@@ -429,13 +453,49 @@ def test_camps_by_quartile() -> None:
     }
     found = observe.camps(run)
     assert [one["count"] for one in found["entries"]] == [[1, 1, 0, 0], [0, 0, 1, 1]]
-    one = record(observed={"camps": found}, short=[{"completed": 2}, {"completed": 2}])
+    done = {"begun": 2, "completed": 2}
+    one = record(observed={"camps": found}, short=[done, done])
     one["scenario"]["short"] = [{"reverse": False}, {"reverse": False}]
     roles: metrics.Roles = ROLES | {"short": ([0], [1])}
     seen = Seen(one, roles)
     assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
     assert metrics._transfer(seen, "ours", None) == pytest.approx(1.5)
     assert metrics._transfer(seen, "theirs", 4) == pytest.approx(2)
+    # Those that are not complete have no rate; which quartile they were of is not known.
+    one["short"] = [{"begun": 6, "completed": 2}, done]
+    assert metrics._transfer(seen, "ours", None) == pytest.approx(0.5)
+    assert metrics._transfer(seen, "ours", 1) == pytest.approx(1)
+    assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
+
+
+def test_what_is_not_complete_is_not_fast() -> None:
+    """A percentile beyond those that are complete is never; a class that nothing is of has none."""
+
+    def objects(completed: int, seconds: float) -> Json:
+        times = {"p50": seconds, "p95": 2 * seconds}
+        sizes = [{"largest": 10000, "completed": completed, "completion_s": times}]
+        found = {"begun": 100, "completed": completed, "completion_s": times, "by_size": sizes}
+        one = record(short=[found])
+        one["scenario"]["short"] = [{"reverse": False}]
+        return one
+
+    roles: metrics.Roles = ROLES | {"short": ([0], [])}
+
+    def of(name: str, run: Json, base: Json | None = None, **arguments: Any) -> float | None:
+        return metrics.of(name, Seen(run, roles), Seen(base, roles) if base else None, arguments)
+
+    most, half, none = objects(96, 0.1), objects(50, 0.01), objects(0, 0.01)
+    assert of("unfinished", most) == pytest.approx(4)
+    assert of("completion", most) == pytest.approx(200)
+    assert of("completion", half) == math.inf
+    assert of("completion", half, largest=10000) == math.inf
+    assert of("completion", half, at="p50") == pytest.approx(10)
+    assert of("completion", none, at="p50") == math.inf
+    assert of("completion", most, largest=100000) is None
+    assert of("completion_times", half, most) == math.inf
+    assert of("completion_times", most, half) is None
+    assert of("completion_times", most, half, at="p50") == pytest.approx(10)
+    assert of("unfinished", record()) is None and of("completion", record()) is None
 
 
 def test_series_of_a_run() -> None:
@@ -492,10 +552,138 @@ def number(**changes: Any) -> criteria.Number:
         (1.0, [2.0], {"better": ""}, Mark.NONE),
         (None, [2.0], {}, Mark.NONE),
         (1.0, [], {}, Mark.NONE),
+        # Nothing to compare it with: the threshold alone.
+        (1.0, [], {"harmful": 0.5}, Mark.HARMFUL),
+        (1.0, [], {"harmful": 2.0}, Mark.HARMLESS),
     ],
 )
 def test_marks(value: float | None, standards: list[float], more: Json, mark: Mark) -> None:
-    assert score._judge(value, standards, number(**more)) is mark
+    one = number(**more)
+    beside: list[score.Paths] = [{"a path": standard} for standard in standards]
+    gains = [score._compare({"a path": value}, there, one) for there in beside]
+    assert score._judge(value, [x for x in gains if x is not None], one) is mark
+
+
+def goodputs(of: plan.Evaluation, out: Path, each: dict[Any, Any]) -> score.Scores:
+    """An evaluation of which each run has these goodputs, by who it is of, and the path: those of
+    two flows."""
+    for run in of.runs:
+        key = run.cc.text + (f" beside {run.beside.text}" if run.beside else "")
+        found = each.get((key, run.path), each.get(key))
+        if found is not None:
+            one = record(flows=[flow(0, found[0]), flow(1, found[-1])])
+            one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
+            one["observed"] = {name: {} for name in run.observe}
+            result.write(one, carry.file_of(run, out))
+    return score.score(of, out)
+
+
+def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
+    """One that has some of the paths alone is compared on these, whatever the others have on the
+    rest."""
+    ecn = '"link.buffer" = ["10p", "100p"], "link.ecn" = [true, false] }'
+    text = ONE.replace('buffer = "100p"', 'buffer = "100p", aqm = "codel"')
+    (own / "1.toml").write_text(text.replace('"link.buffer" = ["10p", "100p"] }', ecn))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["dctcp", "vegas"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"dctcp": [5_000_000], "vegas": [5_000_000]}
+    for buffer in ("10p", "100p"):
+        each["cubic", f"{buffer}, True"] = [1_000_000]
+        each["cubic", f"{buffer}, False"] = [20_000_000]
+    scores = goodputs(of, tmp_path, each)
+    dctcp, vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (dctcp.value, cubic.value) == (5, 10.5)
+    assert dctcp.mark is Mark.BETTER and vegas.mark is Mark.WORSE
+    # They have the same where both are, and cubic has less than dctcp there.
+    assert vegas.worst and not dctcp.worst
+
+
+HARM = """
+[[number]]
+name = "harm"
+metric = "goodput_lost"
+arguments = { who = "theirs" }
+base = { cc = "$beside" }
+unit = "%"
+better = "less"
+harmful = 50
+"""
+
+
+def harmed() -> str:
+    """A criterion of the harm that is done to each of --against."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$beside", rtt = "20ms" }')
+    text = text.replace('asks = "What?"', 'asks = "What?"\nbeside = "against"')
+    return text.partition("[[number]]")[0] + HARM + '\n[[picture]]\ndraw = "bars"\n'
+
+
+def test_a_standard_is_not_harmless_by_itself(own: Path, tmp_path: Path) -> None:
+    """Beside itself it does no harm by definition: that is left out of its numbers, and of what
+    others are compared with."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic", "reno"], "smoke")
+    each: Json = {"cubic beside cubic": [10], "reno beside reno": [10]}
+    # The standards take a half of each other; vegas a tenth of reno, and three tenths of cubic.
+    each |= {"cubic beside reno": [9, 5], "reno beside cubic": [9, 5]}
+    each |= {"vegas beside cubic": [9, 7], "vegas beside reno": [9, 9]}
+    scores = goodputs(of, tmp_path, {key: [x * 1e5 for x in y] for key, y in each.items()})
+    vegas, cubic, reno = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert set(cubic.by_path()) == {"10p beside reno", "100p beside reno"}
+    assert (cubic.value, reno.value) == (50, 50)
+    assert vegas.value == pytest.approx(20) and vegas.mark is Mark.BETTER
+    assert not vegas.worst and not scores.worst
+
+
+@pytest.mark.parametrize(("left", "mark"), [(3, Mark.HARMFUL), (6, Mark.HARMLESS)])
+def test_beside_one_standard_the_threshold_decides(
+    own: Path, tmp_path: Path, left: int, mark: Mark
+) -> None:
+    """Its own number is compared with itself: there is none."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "smoke")
+    each = {"cubic beside cubic": [10e5], "vegas beside cubic": [1e5, left * 1e5]}
+    vegas, cubic = (
+        goodputs(of, tmp_path, each).cell(of.criteria[0], 0, cc) for cc in of.all
+    )  # fmt: skip
+    assert vegas.mark is mark
+    assert (cubic.text, cubic.mark, cubic.why) == (
+        *("-", Mark.NONE, "it is what the others are compared with"),
+    )
+
+
+def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Path) -> None:
+    other = '\n[[number]]\nname = "Jain"\nmetric = "fairness"\nbetter = "more"\n\n[[picture]]'
+    two = '"20ms" }, { cc = "$cc", rtt = "20ms" }]'
+    text = ONE.replace("\n[[picture]]", other, 1).replace('"20ms" }]', two)
+    (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "Jain"'))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each = {"vegas": [19e6, 1e6], "bbr": [9e6, 9e6], "cubic": [5e6, 5e6]}
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, _ = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.why) == (Mark.BETWEEN, "it is worse in: Jain")
+    assert bbr.mark is Mark.BETTER
+    (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "x"'))
+    with pytest.raises(LabError, match="guard: there is no number 'x'"):
+        criteria.read(own / "1.toml")
+
+
+@pytest.mark.parametrize(
+    ("each", "worst"),
+    [
+        ({"vegas": 5, "bbr": 6, "cubic": 9}, {"vegas"}),
+        ({"vegas": 5, "bbr": 5, "cubic": 9}, {"vegas", "bbr"}),
+        ({"vegas": 9, "bbr": 9, "cubic": 9}, set()),
+        ({"vegas": 9, "bbr": 8, "cubic": 5}, set()),  # it is not one that is evaluated
+    ],
+)
+def test_the_worst_of_all(own: Path, tmp_path: Path, each: Json, worst: set[str]) -> None:
+    """None is worse, and one at least is better."""
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    scores = goodputs(of, tmp_path, {cc: [x * 1e6] for cc, x in each.items()})
+    assert {cell.cc.text for cell in scores.worst} == worst
 
 
 # --- carrying out, and pages
@@ -572,6 +760,21 @@ def test_one_that_never_sends(
     of, out = small(), tmp_path / "out"
     assert carry_out(of, out, backend) == 4
     assert "reno never sent anything" in carry.error_of(of.runs[0], out).read_text()
+
+
+@pytest.mark.parametrize(("completed", "sent"), [(0, False), (1, True)])
+def test_objects_that_never_come(completed: int, sent: bool) -> None:
+    """Where there are objects alone, of the algorithm's camp; the others' are no sign of it."""
+    of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["tcpeval-6.1"])
+    run = next(run for run in of.runs if run.cc.text == "vegas")
+    short = [
+        {"short": i, "begun": 9, "completed": completed if one.cc == "vegas" else 9}
+        for i, one in enumerate(run.scenario.short)
+    ]
+    assert carry._never_sent(run, {"flows": [], "short": short}) is not sent
+    for one in short:
+        one["begun"] = one["completed"] = 0
+    assert not carry._never_sent(run, {"flows": [], "short": short})
 
 
 def test_a_full_disk_ends_all(
