@@ -477,7 +477,6 @@ def evaluate(
     own = _Own(module or [], [], timeout or 3600)
     where, _ = _ready(Uml.name, own, read)
     of, to = made[0], out or Path("evaluated") / profile
-    words = [data.COMMAND, "run", str(to / plan.SCENARIOS / "FILE"), *own.words]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)
@@ -486,7 +485,7 @@ def evaluate(
     say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
 
     def show() -> None:
-        for path in pages.write(score.score(of, to), to, shlex.join(words)):
+        for path in pages.write(score.score(of, to), to, own.words):
             console.print(str(path), soft_wrap=True, highlight=False)
 
     try:

@@ -85,6 +85,11 @@ class Cell:
         return OVER[self.number.over](each)
 
     @property
+    def said(self) -> str:
+        """The mark, and why it is none or not a better one."""
+        return f"{self.mark}: {self.why}" if self.mark and self.why else self.mark or self.why
+
+    @property
     def text(self) -> str:
         """As a table has it."""
         if self.failed:
@@ -116,6 +121,7 @@ class Scores:
     of: Evaluation
     cells: dict[tuple[str, int, str], Cell]  # criterion, number, algorithm
     records: dict[str, Json]  # run -> what is kept of it
+    errors: dict[str, str] = field(default_factory=dict)  # run -> what one that failed said
 
     def cell(self, criterion: Criterion, number: int, cc: Contender) -> Cell:
         return self.cells[criterion.id, number, cc.text]
@@ -229,7 +235,7 @@ def score(of: Evaluation, out: Path) -> Scores:
                 cells[criterion.id, place, cc.text] = cell
             _mark(of, [cells[criterion.id, place, cc.text] for cc in of.all], number)
         _guard(of, criterion, cells)
-    return Scores(of, cells, records)
+    return Scores(of, cells, records, errors)
 
 
 def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:

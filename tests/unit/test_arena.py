@@ -11,6 +11,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import threading
 import time
@@ -743,7 +744,7 @@ def test_one_that_fails(
     assert cell.by_path() == {"10p": None, "100p": pytest.approx(8e-4)}
     other = scores.cell(of.criteria[0], 0, of.against[0])
     assert other.mark == Mark.STANDARD and other.value == pytest.approx(8e-4)
-    texts = pages.card(scores, of.contenders[0], "run scenarios/FILE")
+    texts = pages.card(scores, of.contenders[0])
     assert "WARNING: divided by zero" in texts["reno.html"]
     assert f"runs/{bad.name}.error" in texts["reno.md"]
     assert carry.left(of, out, backend) == [bad]
@@ -812,51 +813,123 @@ def test_what_is_older_is_no_number(
 
 
 class Links(HTMLParser):
-    """The references of a page."""
+    """The references of a page, and its cells that have none."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
         self.ids: set[str] = set()
+        self.bare: list[str] = []
+        self.cell: list[str] | None = None  # what is in it, if it has no link
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag == "a" and (link := given.get("href")):
+        if tag == "td":
+            self.cell = []
+        if link := given.get("href" if tag == "a" else "src"):
             self.found.append(link)
+            self.cell = None
         if name := given.get("id"):
             self.ids.add(name)
 
+    def handle_data(self, text: str) -> None:
+        if self.cell is not None:
+            self.cell.append(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "td" and self.cell is not None:
+            self.bare.append("".join(self.cell))
+
+
+def links(page: Path) -> Links:
+    found = Links()
+    found.feed(page.read_text())
+    return found
+
+
+def files(below: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(below)): p.read_bytes() for p in below.rglob("*") if p.is_file()}
+
 
 def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
-    """From each cell to its scenario and its result; the same results make the same bytes."""
-    of, out = small("reno", "vegas"), tmp_path / "out"
+    """From each cell to its scenario and its result, and how to make it again; the same results
+    make the same bytes, in any directory."""
+    both_pages(own)
+    of, out = small("vegas", "dctcp"), tmp_path / "out"
     assert carry_out(of, out, backend) == 0
-    scores = score.score(of, out)
-    first = pages.write(scores, out, "longfat run scenarios/FILE")
-    assert [path.name for path in first] == ["reno.html", "vegas.html", "league.html"]
-    made = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    pages.write(score.score(of, out), out, "longfat run scenarios/FILE")
-    assert made == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    for page in first:
-        links = Links()
-        links.feed(page.read_text())
-        assert links.found
-        for link in links.found:
+    first = pages.write(score.score(of, out), out, ["--module", "x.c"])
+    assert [path.name for path in first] == ["vegas.html", "dctcp.html", "league.html"]
+    made = files(out)
+    other = tmp_path / "other"
+    shutil.copytree(out, other, ignore=shutil.ignore_patterns("*.html", "*.md", "*.csv", "img"))
+    pages.write(score.score(of, other), other, ["--module", "x.c"])
+    assert made == files(other)
+    for page in sorted(out.rglob("*.html")):
+        there = links(page)
+        assert there.found
+        for link in there.found:
             name, _, anchor = link.partition("#")
             target = (page.parent / name).resolve() if name else page
             assert target.is_file(), link
-            if anchor:
-                there = Links()
-                there.feed(target.read_text())
-                assert anchor in there.ids, link
-    card = (out / "cards/vegas.html").read_text()
-    assert "<code>longfat run scenarios/1-vegas.toml -o again</code>" in card
-    assert "Not measured" not in card and 'class="between"' in card
-    pictures = re.findall(r"!\[One\]\((.*)\)", (out / "cards/vegas.md").read_text())
-    assert len(pictures) == 2 and all((out / "cards" / name).is_file() for name in pictures)
-    rows = list(csv.DictReader(io.StringIO((out / "league.csv").read_text())))
-    assert len(rows) == 6 and {row["state"] for row in rows} == {"measured"}
-    assert all((out / row["scenario"]).is_file() for row in rows)
+            assert not anchor or anchor in links(target).ids, link
+    assert links(out / "league.html").bare == []
+    # Whom they stand beside has a card, too.
+    for name in ("vegas", "cubic"):
+        card = (out / f"cards/{name}.html").read_text()
+        (run,) = re.findall(r"<code>(.* run .*/1-.*)</code>", card)
+        rest = f"scenarios/1-{name}.toml --module x.c -o again"
+        assert run == f"scripts/longfat run DIRECTORY/{rest}"
+        alone, both = re.findall(r"<code>(scripts/longfat evaluate .*)</code>", card)
+        assert alone == (
+            f"scripts/longfat evaluate {name} --only 1 --profile smoke --module x.c -o again"
+        )
+        assert "evaluate vegas dctcp --only 2 " in both
+    assert 'class="between"' in (out / "cards/vegas.html").read_text()
+    drawn = re.findall(r"!\[One\]\((.*)\)", (out / "cards/vegas.md").read_text())
+    assert len(drawn) == 4 and all((out / "cards" / name).is_file() for name in drawn)
+    assert len(list((out / "img").glob("1-*.svg"))) == 2
+
+
+def both_pages(own: Path) -> None:
+    """A criterion with a cloud, and one with a heat map."""
+    (own / "1.toml").write_text(ONE.replace('asks = "What?"', 'asks = "What?"\ncloud = true'))
+    (own / "2.toml").write_text(paired())
+    criteria.load.cache_clear()
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
+    """What the pages show is in them, and where it comes from."""
+    both_pages(own)
+    of, out = small("vegas", "dctcp"), tmp_path / "out"
+    carry_out(of, out, backend)
+    carry.file_of(of.runs[-1], out).unlink()
+    scores = score.score(of, out)
+    pages.write(scores, out)
+    cells = rows(out / "league.csv")
+    assert len(cells) == 2 * 3
+    assert {(x["algorithm"], x["mark"]) for x in cells if x["criterion"] == "1"} == {
+        *(("vegas", "between"), ("dctcp", ""), ("cubic", "standard")),
+    }
+    assert [x["why"] for x in cells if x["algorithm"] == "dctcp"] == [
+        *["dctcp is for links that mark"] * 2,
+    ]
+    runs = rows(out / "runs.csv")
+    assert {x["state"] for x in runs} == {"measured", "not measured yet"}
+    assert all((out / x["scenario"]).is_file() for x in runs)
+    assert all((out / x["result"]).is_file() for x in runs if x["state"] == "measured")
+    squares = rows(out / "heat.csv")
+    assert len(squares) == 2 * 9
+    of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}
+    assert of_pair["vegas", "cubic"]["runs"] == "1"
+    assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
+    assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
+    dots = rows(out / "cloud.csv")
+    assert len(dots) == 4 and all((out / x["result"]).is_file() for x in dots)
+    assert {x["algorithm"] for x in dots} == {"vegas", "cubic"}
 
 
 def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: Path) -> None:
@@ -865,7 +938,7 @@ def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: P
     carry.file_of(of.runs[0], out).unlink()
     cell = score.score(of, out).cell(of.criteria[0], 0, of.contenders[0])
     assert (cell.text, cell.value, cell.mark) == ("not measured yet", None, Mark.NOT_YET)
-    pages.write(score.score(of, out), out, "x")
+    pages.write(score.score(of, out), out)
     assert "not measured yet" in (out / "league.html").read_text()
 
 
@@ -887,10 +960,23 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
         run.name: record(flows=[flow(0, 75), flow(1, 25 if run.beside != run.cc else 75)])
         for run in of.runs[:4]
     }
-    first, second = pages.heat(score.Scores(of, {}, records))
+    errors = {of.runs[4].name: "it crashed\nKernel panic"}
+    first, second = pages.heat(score.Scores(of, {}, records, errors))
     assert (first.path, second.path) == ("10p", "100p")
-    texts = [(name, [text for text, _ in cells]) for name, cells in first.rows]
-    assert texts == [("reno", ["50", "75"]), ("cubic", ["25", "-"])]
+    texts = [[one.text for one in row] for row in first.rows]
+    assert texts == [["50", "75"], ["25", "-"]]
+    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 1"
+    assert first.rows[1][1].title == "cubic beside cubic: failed: it crashed\nKernel panic"
+    assert first.whys == ["failed: it crashed"]
+    assert second.whys == ["not measured yet"]
+
+
+def test_the_heat_map_says_who_is_not_in_it(own: Path) -> None:
+    (own / "1.toml").write_text(paired())
+    criteria.load.cache_clear()
+    found, _ = pages.heat(score.Scores(small("dctcp"), {}, {}))
+    assert found.rows[0][1].title == "dctcp beside cubic: dctcp is for links that mark"
+    assert found.rows[1][0].run is None and found.rows[1][1].why == "not measured yet"
 
 
 def test_beside_each_other(own: Path, tmp_path: Path) -> None:
