@@ -434,6 +434,9 @@ def evaluate(
     module: Modules = None,
     objects: Objects = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Take the numbers into docs/results, for the pages.")
+    ] = False,
 ) -> None:
     """Evaluate algorithms by every criterion: RFC 9743, the common TCP evaluation suite, nsperf.
 
@@ -443,6 +446,7 @@ def evaluate(
     Example: scripts/longfat evaluate ltcp --only 5.1,tcpeval-6
     """
     from longfat.arena import carry, cost, pages, plan, score
+    from longfat.arena import keep as keeping
     from longfat.arena import workflow as jobs_of
 
     made: list[plan.Evaluation] = []
@@ -464,6 +468,10 @@ def evaluate(
 
     if objects:
         raise LabError(Uml.no_bpf)
+    if keep:
+        keeping.place()
+        if only:
+            raise LabError("--keep takes a whole evaluation: leave --only out")
     if dry:
         # A module of one's own is not built, so nothing is known of its parameters.
         with given.awaited() if module else nullcontext():
@@ -498,6 +506,8 @@ def evaluate(
         say("what is done is kept; the same command goes on")
         raise
     show()
+    if keep:
+        console.print(str(keeping.write(score.score(of, to))), soft_wrap=True, highlight=False)
     failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
         lines = "\n".join(f"{path}: {path.read_text().splitlines()[0]}" for path in failed)

@@ -171,7 +171,7 @@ def _counts(cells: list[Cell]) -> list[tuple[str, int]]:
     return [(str(mark), there.count(mark)) for mark in Mark if mark and mark in there]
 
 
-def _kernels(scores: Scores) -> list[str]:
+def kernels(scores: Scores) -> list[str]:
     return sorted({str(one["kernel"]) for one in scores.records.values()})
 
 
@@ -191,7 +191,7 @@ def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, st
         "sections": found,
         "counts": _counts([one.main[0] for one in found]),
         "profile": scores.of.profile,
-        "kernels": _kernels(scores),
+        "kernels": kernels(scores),
         "not_run": not_run(),
         "here": HERE,
         "run_again": lambda file: run_again(file, own),
@@ -348,7 +348,7 @@ def league(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
             worst=scores.worst,
             clouds=[(criterion, path, file) for file, (criterion, path, _) in clouds.items()],
             profile=scores.of.profile,
-            kernels=_kernels(scores),
+            kernels=kernels(scores),
             not_run=not_run(),
             marks=marks(),
             standards=[name for name in names if name in marks().standards],

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 import shlex
@@ -11,21 +12,26 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_arena import own, small
+from test_arena import both_pages, own, small
 from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, workflow
+from longfat.arena import carry, criteria, keep, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
+from longfat.pages import data
+from longfat.pages.data import older
+from longfat.pages.tables import evaluation as page
 from longfat.run import result
 from longfat.run.backends import Uml
 
 __all__ = ["backend", "longfat", "own"]
 
 PAGE = (modules.ROOT / "docs/evaluation.md").read_text()
-COMMANDS = list(dict.fromkeys(re.findall(r"^    scripts/longfat (evaluate .*)$", PAGE, re.M)))
+LINES = PAGE.replace("\\\n", "").splitlines()
+BEGIN = "    scripts/longfat "
+COMMANDS = list(dict.fromkeys(x[len(BEGIN) :] for x in LINES if x.startswith(f"{BEGIN}evaluate ")))
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -100,6 +106,84 @@ def test_a_missing_tool_is_named(
     answer = longfat("evaluate", "reno", "-o", tmp_path / "out")
     assert answer.status == 1 and "Traceback" not in answer.err
     assert "nosuch-tool" in answer.err and not (tmp_path / "out").exists()
+
+
+# --- what is committed
+
+
+@pytest.fixture
+def committed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tree's docs/results."""
+    path = tree / "docs/results"
+    path.mkdir(parents=True)
+    monkeypatch.setattr(data, "RESULTS", path)
+    return path / "evaluation.json"
+
+
+def test_the_pages_are_made_of_what_is_kept(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_pages(Path(criteria.WHERE))
+    monkeypatch.setattr(page, "DECIDING", (("1", 0, "how much, Mbit/s"),))
+    with pytest.raises(FileNotFoundError):  # of which the page says that it is not measured yet
+        page.league()
+    answer = longfat("evaluate", "vegas", "dctcp", "--keep", "-o", tmp_path / "out", "-j", "2")
+    assert answer.status == 0, answer.err
+    assert str(committed) in answer.out
+    found = json.loads(committed.read_text())
+    assert found["kernels"] == ["6"] and {*found["modules"]} == {"foo"} and found["version"]
+    assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
+    assert page.about() == (
+        f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
+    )
+    lines = page.league().splitlines()
+    assert lines[0] == "| criterion | number | `vegas` | `dctcp` | `cubic` |"
+    assert lines[2] == "| 1 One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
+    assert page.counts().splitlines()[2:] == [
+        *("| `vegas` | 0 | 2 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
+    ]
+    assert "A buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in page.pairs()
+    assert page.worst() == "None of them is the worst of all in any number."
+    assert page.deciding().splitlines()[2:] == [
+        *("| `vegas` | 0.0008 |", "| `dctcp` | - |", "| `cubic` | 0.0008 |"),
+    ]
+    assert older() == "All results of this page are current."
+    found["criteria"]["1"]["numbers"][0]["cells"]["vegas"] |= {"mark": "harmful", "worst": True}
+    committed.write_text(json.dumps(found))
+    assert page.worst().splitlines()[2:] == ["| `vegas` | 1 One | goodput, Mbit/s | 0.0008 ! |"]
+    # The same runs are the same bytes, and another module makes it older.
+    again = committed.read_bytes()
+    longfat("evaluate", "vegas", "dctcp", "--keep", "-o", tmp_path / "out", "-j", "2")
+    first = committed.read_bytes()
+    assert first != again
+    longfat("evaluate", "vegas", "dctcp", "--keep", "-o", tmp_path / "out", "-j", "2")
+    assert committed.read_bytes() == first
+    source = committed.parents[2] / "tcp_foo.c"
+    source.write_text(source.read_text().replace("foo_init", "foo_begin"))
+    assert older().startswith("Of older versions")
+
+
+def test_a_part_of_an_evaluation_is_not_kept(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+) -> None:
+    answer = longfat("evaluate", "reno", "--keep", "--only", "1")
+    assert answer.status == 1 and "--keep takes a whole evaluation" in answer.err
+    of = small()
+    with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
+        keep.kept(score.score(of, tmp_path))
+    committed.parent.rmdir()
+    answer = longfat("evaluate", "reno", "--keep")
+    assert answer.status == 1 and "--keep needs the source tree" in answer.err
+    assert not fake.started
+
+
+def test_what_decides_is_there() -> None:
+    """In every profile that is kept, as one number for each algorithm."""
+    known = {one.id: one for one in criteria.load()}
+    for ident, place, text in page.DECIDING:
+        number = known[ident].number[place]
+        assert number.better, ident
+        assert not number.unit or text.endswith(f", {number.unit}"), text
 
 
 # --- a job
