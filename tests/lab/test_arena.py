@@ -86,6 +86,11 @@ def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
         assert not cell.failed and not cell.missing, (name, place, cc)
         assert cell.value is not None or not cell.points, (name, cell.number.name, cc)
     assert carry.left(of, tmp_path / "one", backend) == []
+    # All of `standard` is to have at most 100 MB, with a card for each that it is of.
+    pages.write(scores, tmp_path / "one")
+    sizes = [path.stat().st_size for path in (tmp_path / "one").rglob("*") if path.is_file()]
+    standard = plan.evaluation(["reno"], [], "standard")
+    assert sum(sizes) / len(of.runs) < 100e6 / len(standard.runs)
     by_id = {one.id: one for one in of.criteria}
     reno, _ = of.all
     # A deep buffer is CUBIC's.

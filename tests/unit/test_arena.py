@@ -150,6 +150,15 @@ def test_the_first_look_is_short() -> None:
     assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
 
 
+def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
+    """Its kernel has a limit, whatever may be in flight."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1", "tcpeval-4.4.3"])
+    most = max(of.runs, key=lambda run: run.scenario.most_in_flight)
+    assert most.path == "600ms, 1bdp" and 32 * most.scenario.most_in_flight / 2**20 > 40000
+    assert cost.memory(most) == 1024 + 16384
+    assert f"at most {cost.memory(most) / 1000:.1f} GB" in cost.total(of.runs, 2)
+
+
 def test_a_written_scenario_is_the_same_in_the_file() -> None:
     of = plan.evaluation(["vegas"], ["cubic"], "full")
     for name, text in of.files.items():
