@@ -258,7 +258,7 @@ class Heat:
     def whys(self) -> list[str]:
         """Why there are squares without a number."""
         squares = [one for row in self.rows for one in row]
-        return list(dict.fromkeys(one.why.partition("\n")[0] for one in squares if one.why))
+        return list(dict.fromkeys(one.why for one in squares if one.why))
 
 
 def _shade(share: float) -> str:
@@ -288,8 +288,9 @@ def _add(square: Square, scores: Scores, run: Run) -> None:
     square.run = square.run or run
     record = scores.records.get(run.name)
     if record is None:
-        failed = f"failed: {scores.errors.get(run.name)}"
-        square.why = failed if run.name in scores.errors else str(Mark.NOT_YET)
+        said = scores.errors.get(run.name)
+        # The card has all of it.
+        square.why = f"failed: {said.splitlines()[0]}" if said else str(Mark.NOT_YET)
         return
     both = _goodputs(record)
     mine = both[0] if run.cc == square.cc else both[1]
@@ -415,7 +416,7 @@ def _squares(scores: Scores) -> Iterator[list[str]]:
         for square in (square for row in one.rows for square in row):
             yield [
                 *(one.criterion.id, one.path, square.cc.text, square.beside.text),
-                *(_value(square.share), str(len(square.shares)), square.why.partition("\n")[0]),
+                *(_value(square.share), str(len(square.shares)), square.why),
                 f"{SCENARIOS}/{square.run.file}" if square.run else "",
             ]
 
