@@ -133,7 +133,6 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         points = [x for x in scores.cell(criterion, place, cc).points if x.run == run]
         values.append(shown(points[0].value, number) if points else "")
         failed = failed or (points[0].failed if points else "")
-    suffix = "error" if failed and run.name not in scores.records else "json"
     other = run.other(cc)
     return Detail(
         run.path,
@@ -141,7 +140,7 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         run.seed,
         values,
         f"{SCENARIOS}/{run.file}",
-        f"{RUNS}/{run.name}.{suffix}",
+        _result(scores, run),
         failed,
     )
 
