@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -183,14 +184,14 @@ def _print_whole(printed: Table) -> None:
     console.print(printed, crop=False)
 
 
-def _print_table(headings: list[str], rows: list[list[str]]) -> None:
+def _print_table(headings: list[str], rows: list[list[str]], to: Console = console) -> None:
     """First column left, the others right."""
     printed = Table(box=None)
     for heading in headings:
         printed.add_column(heading, justify="right" if heading else "left")
     for row in rows:
         printed.add_row(*row)
-    console.print(printed)
+    to.print(printed)
 
 
 @app.command()
@@ -430,7 +431,11 @@ def evaluate(
         float, typer.Option(help="Wall seconds in which nothing of a run passes: it hangs.")
     ] = 300,
     module: Modules = None,
+    objects: Objects = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
+    keep: Annotated[
+        bool, typer.Option("--keep", help="Take the numbers into docs/results, for the pages.")
+    ] = False,
 ) -> None:
     """Evaluate algorithms by every criterion: RFC 9743, the common TCP evaluation suite, nsperf.
 
@@ -440,6 +445,7 @@ def evaluate(
     Example: scripts/longfat evaluate ltcp --only 5.1,tcpeval-6
     """
     from longfat.arena import carry, cost, pages, plan, score
+    from longfat.arena import keep as keeping
     from longfat.arena import workflow as jobs_of
 
     made: list[plan.Evaluation] = []
@@ -459,8 +465,15 @@ def evaluate(
     def say(text: str) -> None:
         notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
+    if objects:
+        raise LabError(Uml.no_bpf)
+    if keep:
+        keeping.place()
+        if only:
+            raise LabError("--keep takes a whole evaluation: leave --only out")
     if dry:
-        with given.awaited():
+        # A module of one's own is not built, so nothing is known of its parameters.
+        with given.awaited() if module else nullcontext():
             read()
         _print_table(*cost.table(made[0].runs))
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
@@ -471,14 +484,15 @@ def evaluate(
     own = _Own(module or [], [], timeout or 3600)
     where, _ = _ready(Uml.name, own, read)
     of, to = made[0], out or Path("evaluated") / profile
-    words = [data.COMMAND, "run", str(to / plan.SCENARIOS / "FILE"), *own.words]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)
+    if left:
+        _print_table(*cost.table(left), to=notes)
     say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
 
     def show() -> None:
-        for path in pages.write(score.score(of, to), to, shlex.join(words)):
+        for path in pages.write(score.score(of, to), to, own.words):
             console.print(str(path), soft_wrap=True, highlight=False)
 
     try:
@@ -491,6 +505,8 @@ def evaluate(
         say("what is done is kept; the same command goes on")
         raise
     show()
+    if keep:
+        console.print(str(keeping.write(score.score(of, to))), soft_wrap=True, highlight=False)
     failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
         lines = "\n".join(f"{path}: {path.read_text().splitlines()[0]}" for path in failed)

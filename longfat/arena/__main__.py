@@ -8,7 +8,7 @@ import sys
 
 from longfat.arena import workflow
 from longfat.core import process
-from longfat.core.errors import LabError
+from longfat.core.errors import CANNOT_WRITE, UNWRITABLE, LabError, Unwritable
 from longfat.run.runner import terminable
 
 
@@ -19,7 +19,12 @@ def main(words: list[str]) -> int:
             workflow.run(given.name, given.out)
     except LabError as error:
         print(f"longfat: {error}", file=sys.stderr)
-        return 1
+        return CANNOT_WRITE if isinstance(error, Unwritable) else 1
+    except OSError as error:
+        if error.errno not in UNWRITABLE:
+            raise
+        print(f"longfat: {error}", file=sys.stderr)
+        return CANNOT_WRITE
     except process.Cancelled:
         return 128 + signal.SIGINT
     except KeyboardInterrupt as stopped:

@@ -88,10 +88,18 @@ def _forget_what_it_left(run: Run, out: Path) -> None:
 
 
 def _never_sent(run: Run, data: Json) -> bool:
-    """Whether nothing at all arrived of all flows of the algorithm."""
+    """Whether nothing at all arrived of all flows and objects of the algorithm."""
     flows = [flow for flow in data["flows"] if flow["cc"] == run.cc.cc]
     columns = [one["received"] for flow in flows for one in flow["connections"]]
-    return bool(flows) and not any(max(column, default=0) for column in columns)
+    objects = [
+        one
+        for kind in result.OBJECTS
+        for one in data.get(kind, [])
+        if getattr(run.scenario, kind)[one[kind]].cc == run.cc.cc
+    ]
+    asked = bool(flows) or any(one["begun"] for one in objects)
+    came = any(max(column, default=0) for column in columns)
+    return asked and not came and not any(one["completed"] for one in objects)
 
 
 def carry_out(

@@ -6,10 +6,12 @@ from __future__ import annotations
 import math
 
 from longfat.arena.plan import Run
-from longfat.run import lflink
+from longfat.run import identity, lflink
 from longfat.run.scenario import Objects, Scenario, Short, Video
 from longfat.run.traffic import pareto_mean
 
+# Megabytes of a run beside its virtual kernel: what reads its samples.
+BESIDE_MB = 1024
 # Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
 # one module, and where it is a router; of an object.  Rounded from what some dozens of runs took.
 START_S, DIRECT_US, ROUTER_US, OBJECT_US = 1.3, 3.0, 6.0, 250.0
@@ -52,6 +54,11 @@ def seconds(run: Run) -> float:
     return START_S + (packets * each + objects * OBJECT_US) / 1e6
 
 
+def memory(run: Run) -> int:
+    """Megabytes that a run takes at most."""
+    return BESIDE_MB + identity.memory(run.scenario)
+
+
 def table(runs: list[Run]) -> tuple[list[str], list[list[str]]]:
     """Headings and rows: what each criterion costs."""
     found: dict[str, list[float]] = {}
@@ -65,10 +72,13 @@ def total(runs: list[Run], cores: int) -> str:
     """What runs cost, in words."""
     each = [seconds(run) for run in runs]
     wall = max([sum(each) / cores, *each])
-    return (
+    text = (
         f"{len(runs)} runs, about {length(sum(each))} of processor time, {length(wall)} on "
         f"{cores} core{'s' if cores > 1 else ''}"
     )
+    if runs:
+        text += f"; memory of a run, at most {max(map(memory, runs)) / 1000:.1f} GB"
+    return text
 
 
 def length(of: float) -> str:

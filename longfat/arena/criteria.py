@@ -104,7 +104,7 @@ class Criterion(_Strict):
     title: str
     asks: str
     differs: str = ""  # from the document
-    random: bool = False  # several seeds
+    once: bool = False  # one seed, where the others have several: nothing in it is random
     beside: Literal["", "against", "all"] = ""  # who $beside is
     observe: list[str] = []
     scenario: dict[str, Any] = {}
@@ -114,6 +114,7 @@ class Criterion(_Strict):
     standard: Part = Part()
     full: Part = Part()
     number: list[Number] = Field(min_length=1)
+    guard: str = ""  # the name of a number: what is worse in that is better in none of the others
     picture: list[Picture] = []
     cloud: bool = False  # delay against throughput in the league
 
@@ -125,6 +126,8 @@ class Criterion(_Strict):
             raise ValueError(f"no series {unknown[0]!r}; valid: {', '.join(observe.SERIES)}")
         if (BESIDE in str(self.scenario)) != bool(self.beside):
             raise ValueError("beside and $beside go together")
+        if self.guard and self.guard not in [one.name for one in self.number]:
+            raise ValueError(f"guard: there is no number {self.guard!r}")
         for one in self.picture:
             if one.number >= len(self.number) or (one.draw == "time") != bool(one.series):
                 raise ValueError("a picture is of a number, or over time of a series")
@@ -219,13 +222,17 @@ def marks() -> Marks:
 
 
 def choose(words: list[str]) -> list[Criterion]:
-    """The criteria that these words name, all of them if there are none: an id, or how one
-    begins ("tcpeval-4.4")."""
+    """The criteria that these words name, all of them if there are none: an id, how one begins
+    ("tcpeval-4.4"), or a section of the RFC that is one of several ("6.3")."""
     every = load()
 
     def named(word: str) -> list[Criterion]:
         return [
-            one for one in every if one.id == word or re.match(re.escape(word) + r"[.-]", one.id)
+            one
+            for one in every
+            if one.id == word
+            or re.match(re.escape(word) + r"[.-]", one.id)
+            or (one.id[0].isdigit() and word in one.section.split(", "))
         ]
 
     for word in words:

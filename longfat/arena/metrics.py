@@ -164,13 +164,14 @@ def least_share(seen: Seen) -> float | None:
 @_metric
 def parking(seen: Seen) -> float | None:
     """What flows over one link have, over what a flow over all links has; where there are no bulk
-    flows, how many times as fast their objects are."""
+    flows, how many times as fast their objects are.  One that is not complete is not fast at
+    all."""
     kind = "flow" if seen.flows() else "short"
     if kind == "flow":
         each = {flow["group"]: float(flow["goodput_bps"]) for flow in seen.flows()}
     else:
-        entries = enumerate(seen.series("camps")["entries"])
-        each = {i: sum(one["sum"]) / max(1, sum(one["count"])) for i, one in entries}
+        rates = [sum(one["sum"]) for one in seen.series("camps")["entries"]]
+        each = {i: rates[i] / max(1, one["begun"]) for i, one in enumerate(seen.run["short"])}
     last = 1 + len(seen.scenario["links"])
     long: list[float] = []
     single: list[float] = []
@@ -415,8 +416,20 @@ def window_seconds(seen: Seen, part: float, after: str) -> float:
 # --- objects
 
 
+@_metric
+def unfinished(seen: Seen, who: str = "all") -> float | None:
+    """Objects that were not complete when the run ended, % of those that were begun."""
+    entries = [one for _, one in seen.forward("short", who)]
+    begun = sum(one["begun"] for one in entries)
+    return 100 * (1 - sum(one["completed"] for one in entries) / begun) if begun else None
+
+
 def _classes(seen: Seen, largest: float | None, at: str, who: str) -> float | None:
-    """Completion time of objects, of the entries together: the mean over them by their counts."""
+    """Completion time of objects, of the entries together: the mean over them by their counts.  An
+    object that is not complete takes for ever; so does this percentile, if too many are not."""
+    rest = unfinished(seen, who)
+    if rest is None or rest > 100 - float(at.removeprefix("p")):
+        return None if rest is None else math.inf
     total = count = 0.0
     for _, one in seen.forward("short", who):
         rows = [one] if largest is None else one["by_size"]
@@ -433,7 +446,8 @@ def _classes(seen: Seen, largest: float | None, at: str, who: str) -> float | No
 def completion(
     seen: Seen, at: str = "p95", largest: float | None = None, who: str = "all"
 ) -> float | None:
-    """How long objects take, ms; `largest` is the class of sizes, by its upper bound."""
+    """How long objects take, ms, at a percentile; `largest` is the class of sizes, by its upper
+    bound."""
     found = _classes(seen, largest, at, who)
     return None if found is None else 1e3 * found
 
@@ -444,16 +458,19 @@ def completion_times(
 ) -> float | None:
     """How many times as long as in the other run objects take."""
     here, there = _classes(seen, largest, at, who), _classes(base, largest, at, who)
-    return here / there if here is not None and there else None
+    return here / there if here is not None and there and math.isfinite(there) else None
 
 
 def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
-    """The mean over objects of size over time, Mbit/s."""
+    """The mean over objects of size over time, Mbit/s.  One that is not complete has none of it;
+    of which quartile that would be is not known."""
     entries = seen.series("camps")["entries"]
     places = range(4) if quartile is None else [quartile - 1]
-    there = [entries[i] for i, _ in seen.forward("short", who)]
-    count = sum(one["count"][place] for one in there for place in places)
-    return sum(one["sum"][place] for one in there for place in places) / count if count else None
+    there = [(entries[i], one["begun"]) for i, one in seen.forward("short", who)]
+    done = sum(one["count"][place] for one, _ in there for place in places)
+    count = done if quartile else sum(begun for _, begun in there)
+    rates = sum(one["sum"][place] for one, _ in there for place in places)
+    return rates / count if count else None
 
 
 @_metric

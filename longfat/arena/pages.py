@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0
-"""The pages of an evaluation: a score card for each algorithm, the league of all, and a table of
-every number for other programs."""
+"""The pages of an evaluation: a score card for each algorithm, the league of all, and tables for
+other programs.
+
+They name no directory: an evaluation makes the same bytes wherever it is.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
+import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -18,12 +22,15 @@ from pydantic import BaseModel, ConfigDict
 
 from longfat.arena import pictures
 from longfat.arena.criteria import Criterion, marks
-from longfat.arena.plan import RUNS, SCENARIOS, Contender, Evaluation, Run
+from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run
 from longfat.arena.score import Cell, Mark, Scores, shown
+from longfat.core import data
 from longfat.run import result
 
 NOT_RUN = Path(__file__).parent / "not_run.toml"
-CARDS = "cards"
+CARDS, IMAGES = "cards", "img"
+HERE = "DIRECTORY"  # in commands, for that of the evaluation
+AGAIN = ("-o", "again")
 
 
 class Item(BaseModel):
@@ -62,6 +69,7 @@ class Section:
     criterion: Criterion
     rows: list[tuple[str, list[Cell]]]  # the number in words, and the cells of all
     pictures: list[str]
+    command: str  # makes it again
     details: list[Detail] = field(default_factory=list)
 
     @property
@@ -76,6 +84,22 @@ class Section:
     def files(self) -> list[str]:
         """The scenario files of the algorithm's runs."""
         return list(dict.fromkeys(one.scenario for one in self.details))
+
+
+def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:
+    """The command that gives the numbers of an algorithm in a criterion."""
+    every = of.contenders if criterion.beside == "all" else [cc]
+    against = [one.text for one in of.against]
+    words = [data.COMMAND, "evaluate", *(one.text for one in every)]
+    words += ["--only", criterion.id, "--profile", of.profile]
+    words += ["--against", ",".join(against)] if against != [*STANDARD[of.profile]] else []
+    words += ["--kernel", of.kernel] if of.kernel else []
+    return shlex.join([*words, *own, *AGAIN])
+
+
+def run_again(file: str, own: Sequence[str]) -> str:
+    """The command that runs a scenario file."""
+    return shlex.join([data.COMMAND, "run", f"{HERE}/{file}", *own, *AGAIN])
 
 
 def _environment(*, html: bool) -> jinja2.Environment:
@@ -109,7 +133,6 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         points = [x for x in scores.cell(criterion, place, cc).points if x.run == run]
         values.append(shown(points[0].value, number) if points else "")
         failed = failed or (points[0].failed if points else "")
-    suffix = "error" if failed and run.name not in scores.records else "json"
     other = run.other(cc)
     return Detail(
         run.path,
@@ -117,12 +140,12 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         run.seed,
         values,
         f"{SCENARIOS}/{run.file}",
-        f"{RUNS}/{run.name}.{suffix}",
+        _result(scores, run),
         failed,
     )
 
 
-def sections(scores: Scores, cc: Contender) -> list[Section]:
+def sections(scores: Scores, cc: Contender, own: Sequence[str]) -> list[Section]:
     """All criteria, as the card of an algorithm has them."""
     ccs = [cc, *_others(scores.of, cc)]
     found = []
@@ -135,9 +158,9 @@ def sections(scores: Scores, cc: Contender) -> list[Section]:
             for place, number in enumerate(criterion.number)
         ]
         details = [_detail(scores, criterion, cc, run) for run in scores.of.of(criterion, cc)]
-        found.append(
-            Section(criterion, rows, pictures.of_criterion(scores, criterion, ccs), details)
-        )
+        drawn = pictures.of_criterion(scores, criterion, ccs)
+        command = again(scores.of, criterion, cc, own)
+        found.append(Section(criterion, rows, drawn, command, details))
     return found
 
 
@@ -147,16 +170,17 @@ def _counts(cells: list[Cell]) -> list[tuple[str, int]]:
     return [(str(mark), there.count(mark)) for mark in Mark if mark and mark in there]
 
 
-def _kernels(scores: Scores) -> list[str]:
+def kernels(scores: Scores) -> list[str]:
     return sorted({str(one["kernel"]) for one in scores.records.values()})
 
 
-def card(scores: Scores, cc: Contender, command: str) -> dict[str, str]:
-    """The files of an algorithm's card, by their names below the directory of cards."""
-    found = sections(scores, cc)
+def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, str]:
+    """The files of an algorithm's card, by their names below the directory of cards.  `own` is how
+    the command line named modules that are none of the tree's."""
+    found = sections(scores, cc, own)
     others = _others(scores.of, cc)
     names = {
-        (one.criterion.id, place): f"img/{cc.file}-{one.criterion.id}-{place}.svg"
+        (one.criterion.id, place): f"{IMAGES}/{cc.file}-{one.criterion.id}-{place}.svg"
         for one in found
         for place in range(len(one.pictures))
     }
@@ -166,9 +190,10 @@ def card(scores: Scores, cc: Contender, command: str) -> dict[str, str]:
         "sections": found,
         "counts": _counts([one.main[0] for one in found]),
         "profile": scores.of.profile,
-        "kernels": _kernels(scores),
+        "kernels": kernels(scores),
         "not_run": not_run(),
-        "command": command,
+        "here": HERE,
+        "run_again": lambda file: run_again(file, own),
         "marks": marks(),
         "standards": [x.text for x in scores.of.all if x.text in marks().standards],
         "names": names,
@@ -179,20 +204,60 @@ def card(scores: Scores, cc: Contender, command: str) -> dict[str, str]:
     }
     for one in found:
         for place, svg in enumerate(one.pictures):
-            head = '<?xml version="1.0" encoding="utf-8"?>\n'
-            texts[names[one.criterion.id, place]] = head + svg
+            texts[names[one.criterion.id, place]] = _file(svg)
     return texts
+
+
+def _file(svg: str) -> str:
+    """A picture as a file."""
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + svg
 
 
 # --- the league
 
 
 @dataclass
+class Square:
+    """What an algorithm has of both beside another on a path."""
+
+    cc: Contender
+    beside: Contender
+    shares: list[float] = field(default_factory=list)  # %, by seed
+    run: Run | None = None  # the first
+    why: str = ""  # there is no number
+
+    @property
+    def share(self) -> float | None:
+        return sum(self.shares) / len(self.shares) if self.shares and not self.why else None
+
+    @property
+    def text(self) -> str:
+        return "-" if self.share is None else f"{self.share:.0f}"
+
+    @property
+    def colour(self) -> str:
+        return "transparent" if self.share is None else _shade(self.share)
+
+    @property
+    def title(self) -> str:
+        """In words."""
+        who = f"{self.cc.text} beside {self.beside.text}"
+        return f"{who}: {self.why or f'{self.text} % in the mean of {len(self.shares)}'}"
+
+
+@dataclass
 class Heat:
     """Who gets what beside whom on a path: share of the row's flow, %."""
 
+    criterion: Criterion
     path: str
-    rows: list[tuple[str, list[tuple[str, str]]]]  # name, and text and colour of each cell
+    rows: list[list[Square]]
+
+    @property
+    def whys(self) -> list[str]:
+        """Why there are squares without a number."""
+        squares = [one for row in self.rows for one in row]
+        return list(dict.fromkeys(one.why for one in squares if one.why))
 
 
 def _shade(share: float) -> str:
@@ -209,57 +274,70 @@ def _goodputs(record: result.Json) -> list[float]:
     return found
 
 
+def _no_run(of: Evaluation, criterion: Criterion, a: Contender, b: Contender) -> str:
+    """Why there is no run of these two."""
+    for one in of.skipped:
+        if one.criterion == criterion.id and {one.cc, one.beside} == {a, b}:
+            return one.why
+    return criterion.part(of.profile).skip or f"it is not in the profile {of.profile}"
+
+
+def _add(square: Square, scores: Scores, run: Run) -> None:
+    """What a run has of it."""
+    square.run = square.run or run
+    record = scores.records.get(run.name)
+    if record is None:
+        said = scores.errors.get(run.name)
+        # The card has all of it.
+        square.why = f"failed: {said.splitlines()[0]}" if said else str(Mark.NOT_YET)
+        return
+    both = _goodputs(record)
+    mine = both[0] if run.cc == square.cc else both[1]
+    if sum(both):
+        square.shares.append(100 * mine / sum(both))
+    else:
+        square.why = "neither carried anything"
+
+
 def heat(scores: Scores) -> list[Heat]:
     """The heat maps, of the criterion in which all stand beside all."""
     found = []
     for criterion in scores.of.criteria:
         if criterion.beside != "all":
             continue
-        shares: dict[tuple[str, str, str], list[float]] = {}
-        failed: set[tuple[str, str, str]] = set()
-        runs = [run for run in scores.of.runs if run.criterion == criterion.id and run.beside]
-        for run in runs:
-            a, b = run.cc.text, run.beside.text if run.beside else ""
-            record = scores.records.get(run.name)
-            both = _goodputs(record) if record else [0.0, 0.0]
-            if not sum(both):
-                failed |= {(run.path, a, b), (run.path, b, a)}
-                continue
-            shares.setdefault((run.path, a, b), []).append(100 * both[0] / sum(both))
-            if a != b:
-                shares.setdefault((run.path, b, a), []).append(100 * both[1] / sum(both))
-        names = [one.text for one in scores.of.all]
+        runs = [run for run in scores.of.runs if run.criterion == criterion.id]
         for path in dict.fromkeys(run.path for run in runs):
-            rows = []
-            for row in names:
-                cells = []
-                for column in names:
-                    key = (path, row, column)
-                    values = shares.get(key, [])
-                    if key in failed or not values:
-                        cells.append(("-", "transparent"))
-                    else:
-                        mean = sum(values) / len(values)
-                        cells.append((f"{mean:.0f}", _shade(mean)))
-                rows.append((row, cells))
-            found.append(Heat(path, rows))
+            squares = {(a, b): Square(a, b) for a in scores.of.all for b in scores.of.all}
+            for run in runs:
+                if run.path == path and run.beside:
+                    for both in {(run.cc, run.beside), (run.beside, run.cc)}:
+                        _add(squares[both], scores, run)
+            for (a, b), one in squares.items():
+                one.why = one.why or ("" if one.run else _no_run(scores.of, criterion, a, b))
+            rows = [[squares[a, b] for b in scores.of.all] for a in scores.of.all]
+            found.append(Heat(criterion, path, rows))
     return found
 
 
-def league(scores: Scores) -> str:
-    """The page of all algorithms."""
-    clouds = [
-        (criterion, path, svg)
+def _clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
+    """File -> criterion, path, and picture."""
+    return {
+        f"{IMAGES}/{criterion.id}-{number}.svg": (criterion, path, svg)
         for criterion in scores.of.criteria
         if criterion.cloud
-        for path, svg in pictures.clouds(scores, criterion).items()
-    ]
+        for number, (path, svg) in enumerate(pictures.clouds(scores, criterion).items())
+    }
+
+
+def league(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
+    """The files of the page of all algorithms."""
+    clouds = _clouds(scores)
     rows = [
         (cc, [scores.cell(criterion, 0, cc) for criterion in scores.of.criteria])
         for cc in scores.of.all
     ]
     names = [one.text for one in scores.of.all]
-    return (
+    page = (
         _environment(html=True)
         .get_template("league.html")
         .render(
@@ -267,16 +345,20 @@ def league(scores: Scores) -> str:
             rows=rows,
             names=names,
             heat=heat(scores),
-            clouds=clouds,
+            worst=scores.worst,
+            clouds=[(criterion, path, file) for file, (criterion, path, _) in clouds.items()],
             profile=scores.of.profile,
-            kernels=_kernels(scores),
+            kernels=kernels(scores),
             not_run=not_run(),
             marks=marks(),
             standards=[name for name in names if name in marks().standards],
             sort=_sort,
-            cards=[cc.text for cc in scores.of.contenders],
+            here=HERE,
+            run_again=lambda run: run_again(f"{SCENARIOS}/{run.file}", own),
+            scenarios=SCENARIOS,
         )
     )
+    return {"league.html": page} | {file: _file(svg) for file, (_, _, svg) in clouds.items()}
 
 
 def _sort(cell: Cell) -> str:
@@ -285,50 +367,93 @@ def _sort(cell: Cell) -> str:
     return "" if value is None else f"{min(value, 1e300):.6g}"
 
 
-HEADINGS = (
-    *("criterion", "number", "unit", "algorithm", "beside", "path", "seed", "value", "state"),
-    *("mark", "scenario", "result"),
-)
+# --- tables for other programs
 
 
-def _rows(scores: Scores) -> Iterator[list[str]]:
-    for cell in scores.cells.values():
-        for one in cell.points:
-            state = "failed" if one.failed else "not measured yet" if one.missing else "measured"
-            value = "" if one.value is None else f"{one.value:.6g}"
-            run, other = one.run, one.run.other(cell.cc)
-            yield [
-                cell.criterion.id,
-                cell.number.name,
-                cell.number.unit,
-                cell.cc.text,
-                other.text if other else "",
-                run.path,
-                str(run.seed),
-                "never" if one.value is not None and math.isinf(one.value) else value,
-                state,
-                str(cell.mark),
-                f"{SCENARIOS}/{run.file}",
-                f"{RUNS}/{run.name}.{'error' if one.failed else 'json'}",
-            ]
+def _value(value: float | None) -> str:
+    if value is None:
+        return ""
+    return "never" if math.isinf(value) else f"{value:.6g}"
 
 
-def table(scores: Scores) -> str:
-    """Every number of every run, as CSV."""
+def _csv(headings: str, rows: Iterable[Sequence[str]]) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(HEADINGS)
-    writer.writerows(_rows(scores))
+    writer.writerow(headings.split())
+    writer.writerows(rows)
     return out.getvalue()
 
 
-def write(scores: Scores, out: Path, command: str) -> list[Path]:
+def _result(scores: Scores, run: Run) -> str:
+    """The file of a run, whatever came of it."""
+    return f"{RUNS}/{run.name}.{'error' if run.name in scores.errors else 'json'}"
+
+
+def _runs(scores: Scores) -> Iterator[list[str]]:
+    for cell in scores.cells.values():
+        for one in cell.points:
+            state = "failed" if one.failed else str(Mark.NOT_YET) if one.missing else "measured"
+            run, other = one.run, one.run.other(cell.cc)
+            yield [
+                *(cell.criterion.id, cell.number.name, cell.number.unit, cell.cc.text),
+                *(other.text if other else "", run.path, str(run.seed), _value(one.value), state),
+                *(f"{SCENARIOS}/{run.file}", _result(scores, run)),
+            ]
+
+
+def _cells(scores: Scores) -> Iterator[list[str]]:
+    for cell in scores.cells.values():
+        yield [
+            *(cell.criterion.id, cell.number.name, cell.number.unit, cell.number.better),
+            *(cell.cc.text, _value(cell.value), str(cell.mark), cell.why),
+            *("yes" if cell.worst else "", str(len(cell.points)), str(len(cell.failed))),
+        ]
+
+
+def _squares(scores: Scores) -> Iterator[list[str]]:
+    for one in heat(scores):
+        for square in (square for row in one.rows for square in row):
+            yield [
+                *(one.criterion.id, one.path, square.cc.text, square.beside.text),
+                *(_value(square.share), str(len(square.shares)), square.why),
+                f"{SCENARIOS}/{square.run.file}" if square.run else "",
+            ]
+
+
+def _dots(scores: Scores) -> Iterator[list[str]]:
+    for criterion in scores.of.criteria:
+        if criterion.cloud:
+            for run, (delay, rate) in pictures.dots(scores, criterion):
+                yield [
+                    *(criterion.id, run.path, run.cc.text, str(run.seed), _value(delay)),
+                    *(_value(rate), f"{SCENARIOS}/{run.file}", _result(scores, run)),
+                ]
+
+
+def tables(scores: Scores) -> dict[str, str]:
+    """File -> CSV: what the league's page shows, and every number of every run."""
+    head = "criterion number unit"
+    return {
+        "league.csv": _csv(
+            f"{head} better algorithm value mark why worst runs failed", _cells(scores)
+        ),
+        "runs.csv": _csv(
+            f"{head} algorithm beside path seed value state scenario result", _runs(scores)
+        ),
+        "heat.csv": _csv(
+            "criterion path algorithm beside share runs why scenario", _squares(scores)
+        ),
+        "cloud.csv": _csv(
+            "criterion path algorithm seed queue_ms goodput_mbps scenario result", _dots(scores)
+        ),
+    }
+
+
+def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
     """Write all pages below `out`; those that a reader begins with."""
-    first = []
-    for cc in scores.of.contenders:
-        for name, text in card(scores, cc, command).items():
+    for cc in scores.of.all:
+        for name, text in card(scores, cc, own).items():
             result.write_whole(text, out / CARDS / name)
-        first.append(out / CARDS / f"{cc.file}.html")
-    result.write_whole(table(scores), out / "league.csv")
-    result.write_whole(league(scores), out / "league.html")
-    return [*first, out / "league.html"]
+    for name, text in (tables(scores) | league(scores, own)).items():
+        result.write_whole(text, out / name)
+    return [*(out / CARDS / f"{cc.file}.html" for cc in scores.of.contenders), out / "league.html"]

@@ -197,15 +197,22 @@ def _delay_and_rate(record: Json) -> tuple[float, float] | None:
     return None if delay is None else (float(delay), float(rate) / 1e6)
 
 
+def dots(scores: Scores, criterion: Criterion) -> list[tuple[Run, tuple[float, float]]]:
+    """Each run of a criterion with its mean queue in ms and its Mbit/s."""
+    return [
+        (run, point)
+        for cc in scores.of.all
+        for run in scores.of.of(criterion, cc)
+        if (record := scores.records.get(run.name)) and (point := _delay_and_rate(record))
+    ]
+
+
 def clouds(scores: Scores, criterion: Criterion) -> dict[str, str]:
     """Path -> delay against throughput of each algorithm: a dot for each seed, and where there are
     three an ellipse of one standard deviation."""
     there: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for cc in scores.of.all:
-        for run in scores.of.of(criterion, cc):
-            record = scores.records.get(run.name)
-            if record and (point := _delay_and_rate(record)):
-                there.setdefault(run.path, {}).setdefault(cc.text, []).append(point)
+    for run, point in dots(scores, criterion):
+        there.setdefault(run.path, {}).setdefault(run.cc.text, []).append(point)
     return {path: _cloud(of) for path, of in there.items()}
 
 

@@ -22,7 +22,7 @@ from longfat.run import result, scenario
 from longfat.run.scenario import Scenario
 
 SCENARIOS, RUNS = "scenarios", "runs"
-# Seeds of a criterion in which anything is random; others have one.
+# Seeds of each run: an algorithm may draw at random where the path does not.
 SEEDS = {"smoke": 1, "standard": 1, "full": 3}
 STANDARD = {
     "smoke": ("cubic",),
@@ -278,7 +278,7 @@ def _add(
     observe: tuple[str, ...],
     where: Path,
 ) -> None:
-    seeds = SEEDS[found.profile] if criterion.random else 1
+    seeds = 1 if criterion.once else SEEDS[found.profile]
     part = criterion.part(found.profile)
     data = written(criterion, part, cc, beside, kernel=found.kernel, seeds=seeds)
     name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")

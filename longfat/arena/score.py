@@ -26,6 +26,7 @@ class Mark(StrEnum):
     BETWEEN = "between"
     WORSE = "worse"
     HARMFUL = "harmful"
+    HARMLESS = "not harmful"  # there is no standard's to compare it with
     STANDARD = "standard"
     FAILED = "failed"
     NOT_YET = "not measured yet"
@@ -52,6 +53,7 @@ class Cell:
     points: list[Point] = field(default_factory=list)
     why: str = ""  # there is none
     mark: Mark = Mark.NONE
+    worst: bool = False  # of all that were run
 
     @property
     def failed(self) -> list[Point]:
@@ -81,6 +83,11 @@ class Cell:
         if not each:
             return None
         return OVER[self.number.over](each)
+
+    @property
+    def said(self) -> str:
+        """The mark, and why it is none or not a better one."""
+        return f"{self.mark}: {self.why}" if self.mark and self.why else self.mark or self.why
 
     @property
     def text(self) -> str:
@@ -114,9 +121,15 @@ class Scores:
     of: Evaluation
     cells: dict[tuple[str, int, str], Cell]  # criterion, number, algorithm
     records: dict[str, Json]  # run -> what is kept of it
+    errors: dict[str, str] = field(default_factory=dict)  # run -> what one that failed said
 
     def cell(self, criterion: Criterion, number: int, cc: Contender) -> Cell:
         return self.cells[criterion.id, number, cc.text]
+
+    @property
+    def worst(self) -> list[Cell]:
+        """The cells of those that were evaluated than which none is worse."""
+        return [cell for cell in self.cells.values() if cell.worst]
 
 
 def _substituted(word: str, run: Run) -> str:
@@ -146,23 +159,42 @@ class _Runs:
         return self._of.get((run.criterion, wanted["cc"], wanted["beside"], at, run.seed))
 
 
-def _judge(value: float | None, standards: list[float], number: Number) -> Mark:
-    if value is None or not standards or not number.better:
+def _gain(value: float, other: float, number: Number) -> float:
+    """How much better a value is than another; a difference that counts as none is 0."""
+    if value == other:
+        return 0
+    none = 0 if math.isinf(other) else max(number.same, marks().part * abs(other))
+    sign = 1 if number.better == "more" else -1
+    return sign * (value - other) if abs(value - other) > none else 0
+
+
+Paths = dict[str, float | None]
+
+
+def _compare(mine: Paths, theirs: Paths, number: Number) -> float | None:
+    """How much better an algorithm is than another, on the paths that both have."""
+    both = [
+        (value, there)
+        for path, value in mine.items()
+        if value is not None and (there := theirs.get(path)) is not None
+    ]
+    if not both or not number.better:
+        return None
+    over = OVER[number.over]
+    return _gain(over([one for one, _ in both]), over([one for _, one in both]), number)
+
+
+def _judge(value: float | None, gains: list[float], number: Number) -> Mark:
+    """The mark of a value that is so much better than each of the standards."""
+    if value is None or not number.better:
         return Mark.NONE
     sign = 1 if number.better == "more" else -1
-
-    def gain(standard: float) -> float:
-        """How much better it is than a standard; a difference that counts as none is 0."""
-        if value == standard:
-            return 0
-        none = 0 if math.isinf(standard) else max(number.same, marks().part * abs(standard))
-        return sign * (value - standard) if abs(value - standard) > none else 0
-
-    gains = [gain(one) for one in standards]
+    beyond = number.harmful is not None and sign * value < sign * number.harmful
+    if not gains:
+        return Mark.NONE if number.harmful is None else Mark.HARMFUL if beyond else Mark.HARMLESS
     if min(gains) > 0:
         return Mark.BETTER
     if max(gains) < 0:
-        beyond = number.harmful is not None and sign * value < sign * number.harmful
         return Mark.HARMFUL if beyond else Mark.WORSE
     return Mark.BETWEEN
 
@@ -184,14 +216,26 @@ def score(of: Evaluation, out: Path) -> Scores:
         for place, number in enumerate(criterion.number):
             for cc in of.all:
                 cell = Cell(criterion, number, cc, why=_why(of, criterion, cc))
-                for run in of.of(criterion, cc):
-                    if any(fnmatchcase(run.path, pattern) for pattern in number.paths):
-                        cell.points.append(_point(of, of_id, run, number, runs, records, errors))
+                there = [
+                    run
+                    for run in of.of(criterion, cc)
+                    if any(fnmatchcase(run.path, pattern) for pattern in number.paths)
+                ]
+                # What is compared with itself says nothing.
+                other = [run for run in there if not number.base or runs.base(run, number) != run]
+                cell.points = [
+                    _point(of, of_id, run, number, runs, records, errors) for run in other
+                ]
                 if not cell.points and not cell.why:
-                    cell.why = f"no run of it is in the profile {of.profile}"
+                    cell.why = (
+                        "it is what the others are compared with"
+                        if there
+                        else f"no run of it is in the profile {of.profile}"
+                    )
                 cells[criterion.id, place, cc.text] = cell
             _mark(of, [cells[criterion.id, place, cc.text] for cc in of.all], number)
-    return Scores(of, cells, records)
+        _guard(of, criterion, cells)
+    return Scores(of, cells, records, errors)
 
 
 def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
@@ -237,17 +281,45 @@ def _point(
 
 
 def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
-    """The marks of a number: what it is beside those of the standards that were run."""
-    standards = {cell.cc.text: cell.value for cell in cells if cell.cc.text in marks().standards}
-    there = [value for value in standards.values() if value is not None]
+    """The marks of a number: what it is beside those of the standards that were run, and whether
+    no other is worse."""
+    standards = [cell for cell in cells if cell.cc.text in marks().standards]
+    whole = not any(cell.failed or cell.missing for cell in standards)
+    paths = {cell.cc.text: cell.by_path() for cell in cells}
     for cell in cells:
+        gains = {
+            one.cc.text: gain
+            for one in cells
+            if one is not cell
+            and (gain := _compare(paths[cell.cc.text], paths[one.cc.text], number)) is not None
+        }
         if cell.failed:
             cell.mark = Mark.FAILED
         elif cell.missing:
             cell.mark = Mark.NOT_YET
         elif not cell.points:
             cell.mark = Mark.NONE
-        elif cell.cc.text in standards:
+        elif cell.cc.text in marks().standards:
             cell.mark = Mark.STANDARD
-        elif len(there) == len(standards):
-            cell.mark = _judge(cell.value, there, number)
+        elif whole:
+            beside = [gains[one.cc.text] for one in standards if one.cc.text in gains]
+            cell.mark = _judge(cell.value, beside, number)
+        else:
+            cell.why = "a run of a standard failed, or is missing"
+        if cell.cc in of.contenders and cell.value is not None and gains:
+            cell.worst = max(gains.values()) <= 0 and min(gains.values()) < 0
+
+
+def _guard(of: Evaluation, criterion: Criterion, cells: dict[tuple[str, int, str], Cell]) -> None:
+    """What is worse in the number that guards the others is better in none of them."""
+    if not criterion.guard:
+        return
+    names = [number.name for number in criterion.number]
+    guards = names.index(criterion.guard)
+    for cc in of.all:
+        if cells[criterion.id, guards, cc.text].mark in (Mark.WORSE, Mark.HARMFUL):
+            for place in range(len(names)):
+                cell = cells[criterion.id, place, cc.text]
+                if cell.mark is Mark.BETTER:
+                    cell.mark = Mark.BETWEEN
+                    cell.why = f"it is worse in: {criterion.guard}"

@@ -79,7 +79,7 @@ def submit(
         {
             "name": run.name,
             "cpu_s": round(cost.seconds(run), 1),
-            "mem_mb": 2048 + round(32 * run.scenario.most_in_flight / 2**20),
+            "mem_mb": cost.memory(run),
         }
         for run in left
     ]
@@ -95,8 +95,13 @@ def submit(
             f"step={shlex.join(step)}",
         ]
     )
-    if status and not any(carry.error_of(run, out).exists() for run in left):
-        raise LabError("the workflow failed: it said why above")
+    files = [(carry.file_of(run, out), carry.error_of(run, out)) for run in left]
+    done = sum(any(path.exists() for path in both) for both in files)
+    if status and done < len(left):
+        raise LabError(
+            f"the workflow ended early, {done} of {len(left)} runs are done and kept: it said why "
+            f"above, and {out}/log has what its jobs said; the same command goes on"
+        )
 
 
 def carried_out(command: list[str]) -> int:
@@ -123,20 +128,18 @@ def run(name: str, out: Path) -> None:
     except (OSError, ValueError, LookupError) as error:
         raise LabError(f"{out / ABOUT}: has no run {name} ({error!r})") from error
     modules = [Path(path) for path in about["modules"]]
-
-    def read() -> Evaluation:
-        return plan.evaluation(
+    # A criterion may want a kernel, whatever the others run on.
+    with given.awaited():
+        of = plan.evaluation(
             *(about["algorithms"], about["against"], about["profile"]),
             only=[criterion],
             kernel=about["kernel"],
         )
-
-    where = Kernels([about["kernel"]]) if about["kernel"] else Uml()
+    (one,) = (one for one in of.runs if one.name == name)
+    where = Kernels([one.scenario.kernel]) if one.scenario.kernel else Uml()
     where.prepare(lambda _: None)
     if modules:
         where.take(modules, lambda text: print(text))
-    with given.awaited():
-        (one,) = (one for one in read().runs if one.name == name)
     failed = carry.carry_out(
         [one], out, where, workers=1, console=Console(quiet=True), stall=about["stall"]
     )

@@ -8,6 +8,8 @@ from pathlib import Path
 
 # A write fails with one of these for reasons that the user can mend.
 UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+# The exit status of a job that could not write, sysexits' EX_CANTCREAT: for the Snakefile.
+CANNOT_WRITE = 73
 
 
 class LabError(RuntimeError):

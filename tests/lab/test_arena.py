@@ -86,6 +86,11 @@ def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
         assert not cell.failed and not cell.missing, (name, place, cc)
         assert cell.value is not None or not cell.points, (name, cell.number.name, cc)
     assert carry.left(of, tmp_path / "one", backend) == []
+    # All of `standard` is to have at most 100 MB, with a card for each that it is of.
+    pages.write(scores, tmp_path / "one")
+    sizes = [path.stat().st_size for path in (tmp_path / "one").rglob("*") if path.is_file()]
+    standard = plan.evaluation(["reno"], [], "standard")
+    assert sum(sizes) / len(of.runs) < 100e6 / len(standard.runs)
     by_id = {one.id: one for one in of.criteria}
     reno, _ = of.all
     # A deep buffer is CUBIC's.
@@ -125,7 +130,7 @@ def test_algorithms_that_do_not_survive(machine: Uml, tmp_path: Path) -> None:
     assert "given up: it hangs: 20 s have passed" in said["hangs"]
     assert "Kernel panic" in said["divides"]
     assert scores.cell(criterion, 0, of.against[0]).mark == Mark.STANDARD
-    made = pages.write(scores, tmp_path / "out", "longfat run scenarios/FILE")
+    made = pages.write(scores, tmp_path / "out")
     assert "Failed:" in made[0].read_text()
 
 
@@ -135,5 +140,5 @@ def test_a_module_from_outside(machine: Uml, tmp_path: Path) -> None:
     of = plan.evaluation(["loud"], ["cubic"], "smoke", only=["7.7"])
     scores = carry_out(of, tmp_path, machine)
     assert scores.cell(of.criteria[0], 0, of.contenders[0]).value is not None
-    first, _ = pages.write(scores, tmp_path, "longfat run scenarios/FILE --module tcp_loud.c")
+    first, _ = pages.write(scores, tmp_path, ["--module", "tcp_loud.c"])
     assert first.name == "loud.html" and "--module tcp_loud.c" in first.read_text()

@@ -11,6 +11,7 @@ import os
 import random
 import re
 import shlex
+import shutil
 import signal
 import threading
 import time
@@ -110,6 +111,13 @@ def test_no_criterion_names_an_algorithm_of_ours() -> None:
         assert not names & set(re.findall(r"[a-z]+", path.read_text())), path
 
 
+def test_the_page_says_what_cannot_be_harmful() -> None:
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    said = page.partition("These criteria have no threshold: ")[2].partition(". What")[0]
+    without = [x.id for x in criteria.load() if not any(n.harmful for n in x.number)]
+    assert said.replace("\n", " ") == ", ".join(without)
+
+
 @pytest.mark.parametrize("profile", criteria.PROFILES)
 def test_every_number_has_runs(profile: str) -> None:
     """In `full` each number is of some; in the others of some, or it is left out and said."""
@@ -140,6 +148,15 @@ def test_the_first_look_is_short() -> None:
     assert cost.length(seconds) == "10 min"
     standard = plan.evaluation(["vegas"], [], "standard")
     assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
+
+
+def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
+    """Its kernel has a limit, whatever may be in flight."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1", "tcpeval-4.4.3"])
+    most = max(of.runs, key=lambda run: run.scenario.most_in_flight)
+    assert most.path == "600ms, 1bdp" and 32 * most.scenario.most_in_flight / 2**20 > 40000
+    assert cost.memory(most) == 1024 + 16384
+    assert f"at most {cost.memory(most) / 1000:.1f} GB" in cost.total(of.runs, 2)
 
 
 def test_a_written_scenario_is_the_same_in_the_file() -> None:
@@ -198,6 +215,7 @@ def test_loads_are_what_they_are_called() -> None:
         (["nsperf"], {f"nsperf-{x}" for x in ("bufferbloat", "coexistence", "ecn", "loss")}
          | {"nsperf-shallow"}),
         (["7.2"], {"7.2", "5.1.3"}),
+        (["6.3"], {"6.1", "6.1-10g"}),
     ],
 )  # fmt: skip
 def test_criteria_are_chosen(words: list[str], ids: set[str]) -> None:
@@ -228,6 +246,22 @@ def test_parameters_of_a_module(tree: Path) -> None:
     assert "are one module, which has one setting at a time" in skipped.why
     # Of every two there is one run on each path.
     assert len(of.runs) == 2 * (3 + 2)
+
+
+def test_what_is_random_has_several_seeds() -> None:
+    """One seed has only what nothing is random in, by the path or by the traffic."""
+    of = plan.evaluation(["reno"], ["cubic"], "full")
+    once = {one.id for one in of.criteria if one.once}
+    assert once == {"6.1-10g"}
+    seeds = {run.criterion: set(run.scenario.seeds) for run in of.runs}
+    assert all(len(x) == (1 if name in once else 3) for name, x in seeds.items())
+    for run in of.runs:
+        one = run.scenario
+        if run.criterion in once:
+            assert not (one.short or one.request or one.video), run.name
+            assert not any(flow.jitter for flow in one.flow), run.name
+            for link in one.path:
+                assert link.aqm == "fifo" and not link.impaired and not link.changing, run.name
 
 
 def test_one_for_marks_alone() -> None:
@@ -429,13 +463,49 @@ def test_camps_by_quartile() -> None:
     }
     found = observe.camps(run)
     assert [one["count"] for one in found["entries"]] == [[1, 1, 0, 0], [0, 0, 1, 1]]
-    one = record(observed={"camps": found}, short=[{"completed": 2}, {"completed": 2}])
+    done = {"begun": 2, "completed": 2}
+    one = record(observed={"camps": found}, short=[done, done])
     one["scenario"]["short"] = [{"reverse": False}, {"reverse": False}]
     roles: metrics.Roles = ROLES | {"short": ([0], [1])}
     seen = Seen(one, roles)
     assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
     assert metrics._transfer(seen, "ours", None) == pytest.approx(1.5)
     assert metrics._transfer(seen, "theirs", 4) == pytest.approx(2)
+    # Those that are not complete have no rate; which quartile they were of is not known.
+    one["short"] = [{"begun": 6, "completed": 2}, done]
+    assert metrics._transfer(seen, "ours", None) == pytest.approx(0.5)
+    assert metrics._transfer(seen, "ours", 1) == pytest.approx(1)
+    assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
+
+
+def test_what_is_not_complete_is_not_fast() -> None:
+    """A percentile beyond those that are complete is never; a class that nothing is of has none."""
+
+    def objects(completed: int, seconds: float) -> Json:
+        times = {"p50": seconds, "p95": 2 * seconds}
+        sizes = [{"largest": 10000, "completed": completed, "completion_s": times}]
+        found = {"begun": 100, "completed": completed, "completion_s": times, "by_size": sizes}
+        one = record(short=[found])
+        one["scenario"]["short"] = [{"reverse": False}]
+        return one
+
+    roles: metrics.Roles = ROLES | {"short": ([0], [])}
+
+    def of(name: str, run: Json, base: Json | None = None, **arguments: Any) -> float | None:
+        return metrics.of(name, Seen(run, roles), Seen(base, roles) if base else None, arguments)
+
+    most, half, none = objects(96, 0.1), objects(50, 0.01), objects(0, 0.01)
+    assert of("unfinished", most) == pytest.approx(4)
+    assert of("completion", most) == pytest.approx(200)
+    assert of("completion", half) == math.inf
+    assert of("completion", half, largest=10000) == math.inf
+    assert of("completion", half, at="p50") == pytest.approx(10)
+    assert of("completion", none, at="p50") == math.inf
+    assert of("completion", most, largest=100000) is None
+    assert of("completion_times", half, most) == math.inf
+    assert of("completion_times", most, half) is None
+    assert of("completion_times", most, half, at="p50") == pytest.approx(10)
+    assert of("unfinished", record()) is None and of("completion", record()) is None
 
 
 def test_series_of_a_run() -> None:
@@ -492,10 +562,138 @@ def number(**changes: Any) -> criteria.Number:
         (1.0, [2.0], {"better": ""}, Mark.NONE),
         (None, [2.0], {}, Mark.NONE),
         (1.0, [], {}, Mark.NONE),
+        # Nothing to compare it with: the threshold alone.
+        (1.0, [], {"harmful": 0.5}, Mark.HARMFUL),
+        (1.0, [], {"harmful": 2.0}, Mark.HARMLESS),
     ],
 )
 def test_marks(value: float | None, standards: list[float], more: Json, mark: Mark) -> None:
-    assert score._judge(value, standards, number(**more)) is mark
+    one = number(**more)
+    beside: list[score.Paths] = [{"a path": standard} for standard in standards]
+    gains = [score._compare({"a path": value}, there, one) for there in beside]
+    assert score._judge(value, [x for x in gains if x is not None], one) is mark
+
+
+def goodputs(of: plan.Evaluation, out: Path, each: dict[Any, Any]) -> score.Scores:
+    """An evaluation of which each run has these goodputs, by who it is of, and the path: those of
+    two flows."""
+    for run in of.runs:
+        key = run.cc.text + (f" beside {run.beside.text}" if run.beside else "")
+        found = each.get((key, run.path), each.get(key))
+        if found is not None:
+            one = record(flows=[flow(0, found[0]), flow(1, found[-1])])
+            one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
+            one["observed"] = {name: {} for name in run.observe}
+            result.write(one, carry.file_of(run, out))
+    return score.score(of, out)
+
+
+def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
+    """One that has some of the paths alone is compared on these, whatever the others have on the
+    rest."""
+    ecn = '"link.buffer" = ["10p", "100p"], "link.ecn" = [true, false] }'
+    text = ONE.replace('buffer = "100p"', 'buffer = "100p", aqm = "codel"')
+    (own / "1.toml").write_text(text.replace('"link.buffer" = ["10p", "100p"] }', ecn))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["dctcp", "vegas"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"dctcp": [5_000_000], "vegas": [5_000_000]}
+    for buffer in ("10p", "100p"):
+        each["cubic", f"{buffer}, True"] = [1_000_000]
+        each["cubic", f"{buffer}, False"] = [20_000_000]
+    scores = goodputs(of, tmp_path, each)
+    dctcp, vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (dctcp.value, cubic.value) == (5, 10.5)
+    assert dctcp.mark is Mark.BETTER and vegas.mark is Mark.WORSE
+    # They have the same where both are, and cubic has less than dctcp there.
+    assert vegas.worst and not dctcp.worst
+
+
+HARM = """
+[[number]]
+name = "harm"
+metric = "goodput_lost"
+arguments = { who = "theirs" }
+base = { cc = "$beside" }
+unit = "%"
+better = "less"
+harmful = 50
+"""
+
+
+def harmed() -> str:
+    """A criterion of the harm that is done to each of --against."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$beside", rtt = "20ms" }')
+    text = text.replace('asks = "What?"', 'asks = "What?"\nbeside = "against"')
+    return text.partition("[[number]]")[0] + HARM + '\n[[picture]]\ndraw = "bars"\n'
+
+
+def test_a_standard_is_not_harmless_by_itself(own: Path, tmp_path: Path) -> None:
+    """Beside itself it does no harm by definition: that is left out of its numbers, and of what
+    others are compared with."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic", "reno"], "smoke")
+    each: Json = {"cubic beside cubic": [10], "reno beside reno": [10]}
+    # The standards take a half of each other; vegas a tenth of reno, and three tenths of cubic.
+    each |= {"cubic beside reno": [9, 5], "reno beside cubic": [9, 5]}
+    each |= {"vegas beside cubic": [9, 7], "vegas beside reno": [9, 9]}
+    scores = goodputs(of, tmp_path, {key: [x * 1e5 for x in y] for key, y in each.items()})
+    vegas, cubic, reno = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert set(cubic.by_path()) == {"10p beside reno", "100p beside reno"}
+    assert (cubic.value, reno.value) == (50, 50)
+    assert vegas.value == pytest.approx(20) and vegas.mark is Mark.BETTER
+    assert not vegas.worst and not scores.worst
+
+
+@pytest.mark.parametrize(("left", "mark"), [(3, Mark.HARMFUL), (6, Mark.HARMLESS)])
+def test_beside_one_standard_the_threshold_decides(
+    own: Path, tmp_path: Path, left: int, mark: Mark
+) -> None:
+    """Its own number is compared with itself: there is none."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "smoke")
+    each = {"cubic beside cubic": [10e5], "vegas beside cubic": [1e5, left * 1e5]}
+    vegas, cubic = (
+        goodputs(of, tmp_path, each).cell(of.criteria[0], 0, cc) for cc in of.all
+    )  # fmt: skip
+    assert vegas.mark is mark
+    assert (cubic.text, cubic.mark, cubic.why) == (
+        *("-", Mark.NONE, "it is what the others are compared with"),
+    )
+
+
+def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Path) -> None:
+    other = '\n[[number]]\nname = "Jain"\nmetric = "fairness"\nbetter = "more"\n\n[[picture]]'
+    two = '"20ms" }, { cc = "$cc", rtt = "20ms" }]'
+    text = ONE.replace("\n[[picture]]", other, 1).replace('"20ms" }]', two)
+    (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "Jain"'))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each = {"vegas": [19e6, 1e6], "bbr": [9e6, 9e6], "cubic": [5e6, 5e6]}
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, _ = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.why) == (Mark.BETWEEN, "it is worse in: Jain")
+    assert bbr.mark is Mark.BETTER
+    (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "x"'))
+    with pytest.raises(LabError, match="guard: there is no number 'x'"):
+        criteria.read(own / "1.toml")
+
+
+@pytest.mark.parametrize(
+    ("each", "worst"),
+    [
+        ({"vegas": 5, "bbr": 6, "cubic": 9}, {"vegas"}),
+        ({"vegas": 5, "bbr": 5, "cubic": 9}, {"vegas", "bbr"}),
+        ({"vegas": 9, "bbr": 9, "cubic": 9}, set()),
+        ({"vegas": 9, "bbr": 8, "cubic": 5}, set()),  # it is not one that is evaluated
+    ],
+)
+def test_the_worst_of_all(own: Path, tmp_path: Path, each: Json, worst: set[str]) -> None:
+    """None is worse, and one at least is better."""
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    scores = goodputs(of, tmp_path, {cc: [x * 1e6] for cc, x in each.items()})
+    assert {cell.cc.text for cell in scores.worst} == worst
 
 
 # --- carrying out, and pages
@@ -555,7 +753,7 @@ def test_one_that_fails(
     assert cell.by_path() == {"10p": None, "100p": pytest.approx(8e-4)}
     other = scores.cell(of.criteria[0], 0, of.against[0])
     assert other.mark == Mark.STANDARD and other.value == pytest.approx(8e-4)
-    texts = pages.card(scores, of.contenders[0], "run scenarios/FILE")
+    texts = pages.card(scores, of.contenders[0])
     assert "WARNING: divided by zero" in texts["reno.html"]
     assert f"runs/{bad.name}.error" in texts["reno.md"]
     assert carry.left(of, out, backend) == [bad]
@@ -572,6 +770,21 @@ def test_one_that_never_sends(
     of, out = small(), tmp_path / "out"
     assert carry_out(of, out, backend) == 4
     assert "reno never sent anything" in carry.error_of(of.runs[0], out).read_text()
+
+
+@pytest.mark.parametrize(("completed", "sent"), [(0, False), (1, True)])
+def test_objects_that_never_come(completed: int, sent: bool) -> None:
+    """Where there are objects alone, of the algorithm's camp; the others' are no sign of it."""
+    of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["tcpeval-6.1"])
+    run = next(run for run in of.runs if run.cc.text == "vegas")
+    short = [
+        {"short": i, "begun": 9, "completed": completed if one.cc == "vegas" else 9}
+        for i, one in enumerate(run.scenario.short)
+    ]
+    assert carry._never_sent(run, {"flows": [], "short": short}) is not sent
+    for one in short:
+        one["begun"] = one["completed"] = 0
+    assert not carry._never_sent(run, {"flows": [], "short": short})
 
 
 def test_a_full_disk_ends_all(
@@ -609,51 +822,123 @@ def test_what_is_older_is_no_number(
 
 
 class Links(HTMLParser):
-    """The references of a page."""
+    """The references of a page, and its cells that have none."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[str] = []
         self.ids: set[str] = set()
+        self.bare: list[str] = []
+        self.cell: list[str] | None = None  # what is in it, if it has no link
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         given = dict(attrs)
-        if tag == "a" and (link := given.get("href")):
+        if tag == "td":
+            self.cell = []
+        if link := given.get("href" if tag == "a" else "src"):
             self.found.append(link)
+            self.cell = None
         if name := given.get("id"):
             self.ids.add(name)
 
+    def handle_data(self, text: str) -> None:
+        if self.cell is not None:
+            self.cell.append(text)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag == "td" and self.cell is not None:
+            self.bare.append("".join(self.cell))
+
+
+def links(page: Path) -> Links:
+    found = Links()
+    found.feed(page.read_text())
+    return found
+
+
+def files(below: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(below)): p.read_bytes() for p in below.rglob("*") if p.is_file()}
+
 
 def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
-    """From each cell to its scenario and its result; the same results make the same bytes."""
-    of, out = small("reno", "vegas"), tmp_path / "out"
+    """From each cell to its scenario and its result, and how to make it again; the same results
+    make the same bytes, in any directory."""
+    both_pages(own)
+    of, out = small("vegas", "dctcp"), tmp_path / "out"
     assert carry_out(of, out, backend) == 0
-    scores = score.score(of, out)
-    first = pages.write(scores, out, "longfat run scenarios/FILE")
-    assert [path.name for path in first] == ["reno.html", "vegas.html", "league.html"]
-    made = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    pages.write(score.score(of, out), out, "longfat run scenarios/FILE")
-    assert made == {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    for page in first:
-        links = Links()
-        links.feed(page.read_text())
-        assert links.found
-        for link in links.found:
+    first = pages.write(score.score(of, out), out, ["--module", "x.c"])
+    assert [path.name for path in first] == ["vegas.html", "dctcp.html", "league.html"]
+    made = files(out)
+    other = tmp_path / "other"
+    shutil.copytree(out, other, ignore=shutil.ignore_patterns("*.html", "*.md", "*.csv", "img"))
+    pages.write(score.score(of, other), other, ["--module", "x.c"])
+    assert made == files(other)
+    for page in sorted(out.rglob("*.html")):
+        there = links(page)
+        assert there.found
+        for link in there.found:
             name, _, anchor = link.partition("#")
             target = (page.parent / name).resolve() if name else page
             assert target.is_file(), link
-            if anchor:
-                there = Links()
-                there.feed(target.read_text())
-                assert anchor in there.ids, link
-    card = (out / "cards/vegas.html").read_text()
-    assert "<code>longfat run scenarios/1-vegas.toml -o again</code>" in card
-    assert "Not measured" not in card and 'class="between"' in card
-    pictures = re.findall(r"!\[One\]\((.*)\)", (out / "cards/vegas.md").read_text())
-    assert len(pictures) == 2 and all((out / "cards" / name).is_file() for name in pictures)
-    rows = list(csv.DictReader(io.StringIO((out / "league.csv").read_text())))
-    assert len(rows) == 6 and {row["state"] for row in rows} == {"measured"}
-    assert all((out / row["scenario"]).is_file() for row in rows)
+            assert not anchor or anchor in links(target).ids, link
+    assert links(out / "league.html").bare == []
+    # Whom they stand beside has a card, too.
+    for name in ("vegas", "cubic"):
+        card = (out / f"cards/{name}.html").read_text()
+        (run,) = re.findall(r"<code>(.* run .*/1-.*)</code>", card)
+        rest = f"scenarios/1-{name}.toml --module x.c -o again"
+        assert run == f"scripts/longfat run DIRECTORY/{rest}"
+        alone, both = re.findall(r"<code>(scripts/longfat evaluate .*)</code>", card)
+        assert alone == (
+            f"scripts/longfat evaluate {name} --only 1 --profile smoke --module x.c -o again"
+        )
+        assert "evaluate vegas dctcp --only 2 " in both
+    assert 'class="between"' in (out / "cards/vegas.html").read_text()
+    drawn = re.findall(r"!\[One\]\((.*)\)", (out / "cards/vegas.md").read_text())
+    assert len(drawn) == 4 and all((out / "cards" / name).is_file() for name in drawn)
+    assert len(list((out / "img").glob("1-*.svg"))) == 2
+
+
+def both_pages(own: Path) -> None:
+    """A criterion with a cloud, and one with a heat map."""
+    (own / "1.toml").write_text(ONE.replace('asks = "What?"', 'asks = "What?"\ncloud = true'))
+    (own / "2.toml").write_text(paired())
+    criteria.load.cache_clear()
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
+    """What the pages show is in them, and where it comes from."""
+    both_pages(own)
+    of, out = small("vegas", "dctcp"), tmp_path / "out"
+    carry_out(of, out, backend)
+    carry.file_of(of.runs[-1], out).unlink()
+    scores = score.score(of, out)
+    pages.write(scores, out)
+    cells = rows(out / "league.csv")
+    assert len(cells) == 2 * 3
+    assert {(x["algorithm"], x["mark"]) for x in cells if x["criterion"] == "1"} == {
+        *(("vegas", "between"), ("dctcp", ""), ("cubic", "standard")),
+    }
+    assert [x["why"] for x in cells if x["algorithm"] == "dctcp"] == [
+        *["dctcp is for links that mark"] * 2,
+    ]
+    runs = rows(out / "runs.csv")
+    assert {x["state"] for x in runs} == {"measured", "not measured yet"}
+    assert all((out / x["scenario"]).is_file() for x in runs)
+    assert all((out / x["result"]).is_file() for x in runs if x["state"] == "measured")
+    squares = rows(out / "heat.csv")
+    assert len(squares) == 2 * 9
+    of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}
+    assert of_pair["vegas", "cubic"]["runs"] == "1"
+    assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
+    assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
+    dots = rows(out / "cloud.csv")
+    assert len(dots) == 4 and all((out / x["result"]).is_file() for x in dots)
+    assert {x["algorithm"] for x in dots} == {"vegas", "cubic"}
 
 
 def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: Path) -> None:
@@ -662,7 +947,7 @@ def test_what_is_not_measured_is_no_number(own: Path, backend: Fake, tmp_path: P
     carry.file_of(of.runs[0], out).unlink()
     cell = score.score(of, out).cell(of.criteria[0], 0, of.contenders[0])
     assert (cell.text, cell.value, cell.mark) == ("not measured yet", None, Mark.NOT_YET)
-    pages.write(score.score(of, out), out, "x")
+    pages.write(score.score(of, out), out)
     assert "not measured yet" in (out / "league.html").read_text()
 
 
@@ -684,10 +969,23 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
         run.name: record(flows=[flow(0, 75), flow(1, 25 if run.beside != run.cc else 75)])
         for run in of.runs[:4]
     }
-    first, second = pages.heat(score.Scores(of, {}, records))
+    errors = {of.runs[4].name: "it crashed\nKernel panic"}
+    first, second = pages.heat(score.Scores(of, {}, records, errors))
     assert (first.path, second.path) == ("10p", "100p")
-    texts = [(name, [text for text, _ in cells]) for name, cells in first.rows]
-    assert texts == [("reno", ["50", "75"]), ("cubic", ["25", "-"])]
+    texts = [[one.text for one in row] for row in first.rows]
+    assert texts == [["50", "75"], ["25", "-"]]
+    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 1"
+    assert first.rows[1][1].title == "cubic beside cubic: failed: it crashed"
+    assert first.whys == ["failed: it crashed"]
+    assert second.whys == ["not measured yet"]
+
+
+def test_the_heat_map_says_who_is_not_in_it(own: Path) -> None:
+    (own / "1.toml").write_text(paired())
+    criteria.load.cache_clear()
+    found, _ = pages.heat(score.Scores(small("dctcp"), {}, {}))
+    assert found.rows[0][1].title == "dctcp beside cubic: dctcp is for links that mark"
+    assert found.rows[1][0].run is None and found.rows[1][1].why == "not measured yet"
 
 
 def test_beside_each_other(own: Path, tmp_path: Path) -> None:
@@ -796,6 +1094,37 @@ def test_a_job_is_one_run(own: Path, backend: Fake, tmp_path: Path, monkeypatch:
         workflow.run("nosuch", out)
     workflow.submit(of, left, out, [], workflow.find("slurm"), 3)
     assert "--cores" not in called[1]
+
+
+@pytest.mark.parametrize("given", ["", "debian:6.1"])
+def test_a_job_has_the_kernel_of_its_criterion(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
+    """One that wants a kernel has that, whatever --kernel says of the others."""
+    (own / "1.toml").write_text(ONE.replace("[scenario]", '[scenario]\nkernel = "debian:7.2"'))
+    (own / "2.toml").write_text(ONE)
+    criteria.load.cache_clear()
+    of, out = plan.evaluation(["reno"], ["cubic"], "smoke", kernel=given), tmp_path / "out"
+    monkeypatch.setattr(workflow, "carried_out", lambda _: 0)
+    monkeypatch.setattr(backend, "on", lambda _: backend)
+    workflow.submit(of, of.runs, out, [], workflow.find("full"), 1)
+    asked: list[str] = []
+
+    def kernels(texts: list[str]) -> Fake:
+        asked.extend(texts)
+        return backend
+
+    def uml() -> Fake:
+        asked.append("")
+        return backend
+
+    monkeypatch.setattr(workflow, "Kernels", kernels)
+    monkeypatch.setattr(workflow, "Uml", uml)
+    for criterion in ("1", "2"):
+        run = next(run for run in of.runs if run.criterion == criterion)
+        workflow.run(run.name, out)
+        assert carry.read(run, out)
+    assert asked == ["debian:7.2", given]
 
 
 # It begins so late that whoever started it waits for it.

@@ -23,7 +23,7 @@ from matplotlib import pyplot
 
 from longfat.build import modules
 from longfat.build.modules import ROOT, algorithms
-from longfat.core.errors import LabError
+from longfat.core.errors import CANNOT_WRITE, LabError
 from longfat.pages import __main__ as main
 from longfat.pages import catalogue, cost, data, page, work
 from longfat.pages.catalogue import PEERS, Criterion, Figure
@@ -1117,6 +1117,8 @@ def snakefile_shell(tmp_path: Path, command: str, *, minutes: int = 10) -> tuple
         ),
         ("sh -c 'exit 130'", 130, None),
         ("sh -c 'exit 129'", 129, None),
+        # It could not write: that is no fault of what it ran.
+        (f"sh -c 'exit {CANNOT_WRITE}'", CANNOT_WRITE, None),
     ],
 )
 def test_what_was_killed_has_failed(
@@ -1132,6 +1134,12 @@ def test_a_clusters_limit_is_no_cancellation(tmp_path: Path, command: str) -> No
     assert snakefile_shell(tmp_path, command, minutes=10) == (143, None)
     found = snakefile_shell(tmp_path, command, minutes=5)
     assert found == (143, "ended with exit status 143; its log ends:\n")
+
+
+def test_on_a_full_disk_no_word_is_half_written(tmp_path: Path) -> None:
+    (tmp_path / "e.part").symlink_to("/dev/full")
+    assert snakefile_shell(tmp_path, "false") == (1, None)
+    assert not (tmp_path / "e.part").is_symlink()
 
 
 def test_what_a_run_said_itself_stays(tmp_path: Path) -> None:

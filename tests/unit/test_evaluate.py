@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: GPL-2.0
+"""The command `longfat evaluate`, and a job of its workflow: what they say and leave behind."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from test_arena import both_pages, own, small
+from test_cli import Longfat, longfat
+from test_runner import Fake, backend
+
+from longfat.arena import __main__ as job
+from longfat.arena import carry, criteria, keep, score, workflow
+from longfat.build import kernel, modules, tools
+from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
+from longfat.pages import data
+from longfat.pages.data import older
+from longfat.pages.tables import evaluation as page
+from longfat.run import result
+from longfat.run.backends import Uml
+
+__all__ = ["backend", "longfat", "own"]
+
+PAGE = (modules.ROOT / "docs/evaluation.md").read_text()
+LINES = PAGE.replace("\\\n", "").splitlines()
+BEGIN = "    scripts/longfat "
+COMMANDS = list(dict.fromkeys(x[len(BEGIN) :] for x in LINES if x.startswith(f"{BEGIN}evaluate ")))
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_commands_of_the_page(longfat: Longfat, command: str) -> None:
+    """Their words are right, down to the parameters of modules; it says what they cost."""
+    words = [*shlex.split(command), "--dry"]
+    # Whatever is evaluated, a criterion says whether the words are right, and a whole takes long.
+    if "--only" not in words:
+        words = [word for word in words if word != "--keep"] + ["--only", "7.7"]
+    answer = longfat(*words)
+    assert answer.status == 0, answer.err
+    assert "processor time" in answer.out
+    assert re.search(r"^\d+ runs, about .* memory of a run, at most \d+\.\d GB$", answer.err, re.M)
+
+
+def test_a_wrong_parameter_is_said_beforehand(longfat: Longfat) -> None:
+    words = ["evaluate", "cwhstcp:exponent=2", "--only", "7.7", "--dry"]
+    answer = longfat(*words)
+    assert answer.status == 1
+    assert "cwhstcp has no parameter 'exponent'; valid: " in answer.err
+    # What a module of one's own has is only known when it is built.
+    assert longfat("evaluate", "mine:x=1", *words[2:], "--module", "tcp_mine.c").status == 0
+
+
+@pytest.mark.parametrize("dry", [[], ["--dry"]])
+def test_bpf_is_refused_in_words(longfat: Longfat, dry: list[str]) -> None:
+    answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", *dry)
+    assert (answer.status, answer.err) == (1, f"longfat: {Uml.no_bpf}\n")
+    assert "`--bpf`" in PAGE
+
+
+@pytest.fixture
+def fake(backend: Fake, own: Path, monkeypatch: pytest.MonkeyPatch) -> Fake:
+    """What runs everything, in the place of the lab's kernel."""
+    monkeypatch.setattr("longfat.cli._backend", lambda _: backend)
+    return backend
+
+
+def test_interrupted_it_keeps_what_is_done(
+    longfat: Longfat, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says how to go on, the pages have what is there, and the same command does the rest."""
+    real = result.write
+    written: list[Path] = []
+
+    def write(data: Any, path: Path) -> None:
+        if written:
+            raise KeyboardInterrupt
+        written.append(path)
+        real(data, path)
+
+    monkeypatch.setattr(result, "write", write)
+    command = ["evaluate", "reno", "-o", tmp_path / "out", "-j", "1"]
+    answer = longfat(*command)
+    assert answer.status == 130
+    assert "4 of 4 runs are left to do" in answer.err
+    assert "what is done is kept; the same command goes on" in answer.err
+    assert "not measured yet" in (tmp_path / "out/league.html").read_text()
+    (kept,) = (tmp_path / "out/runs").iterdir()
+    assert [kept] == written
+    before, begun = kept.read_bytes(), len(fake.started)
+    monkeypatch.setattr(result, "write", real)
+    answer = longfat(*command)
+    assert answer.status == 0 and "3 of 4 runs are left to do" in answer.err
+    assert kept.read_bytes() == before and len(fake.started) == begun + 3
+    # What there is to do is said by criterion, as with --dry.
+    assert re.search(r"^ *1 +3 +\d+ s *$", answer.err, re.M)
+
+
+def test_a_missing_tool_is_named(
+    longfat: Longfat, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before anything is run, or written down as a failure."""
+    monkeypatch.setattr(kernel, "build", lambda *_: tools.need("nosuch-tool"))
+    answer = longfat("evaluate", "reno", "-o", tmp_path / "out")
+    assert answer.status == 1 and "Traceback" not in answer.err
+    assert "nosuch-tool" in answer.err and not (tmp_path / "out").exists()
+
+
+# --- what is committed
+
+
+@pytest.fixture
+def committed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The tree's docs/results."""
+    path = tree / "docs/results"
+    path.mkdir(parents=True)
+    monkeypatch.setattr(data, "RESULTS", path)
+    monkeypatch.setattr(data, "READ", set())
+    return path / "evaluation.json"
+
+
+def test_the_pages_are_made_of_what_is_kept(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both_pages(Path(criteria.WHERE))
+    monkeypatch.setattr(page, "DECIDING", (("1", 0, "how much, Mbit/s"),))
+    with pytest.raises(FileNotFoundError):  # of which the page says that it is not measured yet
+        page.league()
+    answer = longfat("evaluate", "vegas", "dctcp", "--keep", "-o", tmp_path / "out", "-j", "2")
+    assert answer.status == 0, answer.err
+    assert str(committed) in answer.out
+    found = json.loads(committed.read_text())
+    assert found["kernels"] == ["6"] and {*found["modules"]} == {"foo"} and found["version"]
+    assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
+    assert page.about() == (
+        f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
+    )
+    lines = page.league().splitlines()
+    assert lines[0] == "| criterion | number | `vegas` | `dctcp` | `cubic` |"
+    assert lines[2] == "| 1 One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
+    assert page.counts().splitlines()[2:] == [
+        *("| `vegas` | 0 | 2 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
+    ]
+    assert "A buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in page.pairs()
+    assert page.worst() == "None of them is the worst of all in any number."
+    assert page.deciding().splitlines()[2:] == [
+        *("| `vegas` | 0.0008 |", "| `dctcp` | - |", "| `cubic` | 0.0008 |"),
+    ]
+    assert older() == "All results of this page are current."
+    first = committed.read_bytes()
+    found["criteria"]["1"]["numbers"][0]["cells"]["vegas"] |= {"mark": "harmful", "worst": True}
+    committed.write_text(json.dumps(found))
+    assert page.worst().splitlines()[2:] == ["| `vegas` | 1 One | goodput, Mbit/s | 0.0008 ! |"]
+    # The same runs are the same bytes, and another module makes it older.
+    assert keep.write(score.score(small("vegas", "dctcp"), tmp_path / "out")) == committed
+    assert committed.read_bytes() == first
+    source = committed.parents[2] / "tcp_foo.c"
+    source.write_text(source.read_text().replace("foo_init", "foo_begin"))
+    assert older().startswith("Of older versions")
+
+
+def test_a_part_of_an_evaluation_is_not_kept(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+) -> None:
+    answer = longfat("evaluate", "reno", "--keep", "--only", "1")
+    assert answer.status == 1 and "--keep takes a whole evaluation" in answer.err
+    of = small()
+    with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
+        keep.kept(score.score(of, tmp_path))
+    committed.parent.rmdir()
+    answer = longfat("evaluate", "reno", "--keep")
+    assert answer.status == 1 and "--keep needs the source tree" in answer.err
+    assert not fake.started
+
+
+def test_what_decides_is_there() -> None:
+    """In every profile that is kept, as one number for each algorithm."""
+    known = {one.id: one for one in criteria.load()}
+    for ident, place, text in page.DECIDING:
+        number = known[ident].number[place]
+        assert number.better, ident
+        assert not number.unit or text.endswith(f", {number.unit}"), text
+
+
+# --- a job
+
+
+@pytest.mark.parametrize(
+    ("raised", "status"),
+    [
+        (Unwritable("x: cannot be written"), CANNOT_WRITE),
+        (OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)), CANNOT_WRITE),
+        (LabError("it failed"), 1),
+        (KeyboardInterrupt(), 130),
+    ],
+)
+def test_the_exit_status_of_a_job(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    raised: BaseException,
+    status: int,
+) -> None:
+    """A full disk is no failure of the algorithm."""
+
+    def run(*_: object) -> None:
+        raise raised
+
+    monkeypatch.setattr(workflow, "run", run)
+    assert job.main(["run", "--out", "x", "y"]) == status
+    assert str(raised).partition("\n")[0] in capsys.readouterr().err
+
+
+def test_a_job_on_a_full_disk_leaves_no_failure(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of, out = small(), tmp_path / "out"
+    monkeypatch.setattr(workflow, "carried_out", lambda _: 0)
+    workflow.submit(of, of.runs, out, [], workflow.find("full"), 1)
+    monkeypatch.setattr(workflow, "Uml", lambda: backend)
+
+    def full(*_: object) -> None:
+        raise Unwritable("no space is left")
+
+    monkeypatch.setattr(result, "write", full)
+    assert job.main(["run", "--out", str(out), of.runs[0].name]) == CANNOT_WRITE
+    assert not carry.error_of(of.runs[0], out).exists()
+
+
+def test_a_workflow_that_ended_early_is_no_success(
+    own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though a run of it failed by itself, which is said elsewhere."""
+    of, out = small(), tmp_path / "out"
+
+    def ended(_: list[str]) -> int:
+        path = carry.error_of(of.runs[0], out)
+        path.parent.mkdir(parents=True)
+        path.write_text("it crashed\n")
+        return 1
+
+    monkeypatch.setattr(workflow, "carried_out", ended)
+    with pytest.raises(LabError, match="ended early, 1 of 4 runs are done and kept"):
+        workflow.submit(of, of.runs, out, [], workflow.find("full"), 1)
