@@ -437,8 +437,12 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 	if (!acked || slow->stage == LF_SS_OVER)
 		return acked;
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
-	if (slow->stage != LF_SS_OVER)
+	if (slow->stage != LF_SS_OVER && w >= ca->sum)
 		return w - ca->sum;
+	if (slow->stage != LF_SS_OVER) {
+		composite_resize(ca, w, 0, false);
+		return 0;
+	}
 	/* Every stream leaves it, with its part of what is left of W. */
 	tcp_sk(sk)->snd_ssthresh = max(w, 2U);
 	composite_resize(ca, w, max(w, 2U), true);

@@ -54,9 +54,15 @@
  *	A false alarm raises the level.  With a target, and below 64 packets, it is 1 or
  *	more: there the queue is a neighbour's, or noise.
  *
- *	When slow start is over the window has been the same for two round trips or more.
- *	So the path holds W RTT_min / RTT, and the window becomes 17/16 of that, at least
- *	W / 2.
+ *	The window has been the same for two round trips or more then, so the path holds
+ *	W RTT_min / RTT.  Is the queue our own?  For two round trips the window is a little
+ *	less than that.  The second one tells:
+ *
+ *		one RTT has fallen by half of what it had risen		slow start is over,
+ *			the window becomes 17/16 of what the path holds, at least W / 2
+ *		none has	the path is longer now, or the queue is a neighbour's:
+ *			that is RTT_min, the level is raised, and slow start goes on;
+ *			with level 3 it is not asked
  *
  * RTTs are those of RACK: of the packet that was sent last among those acknowledged.
  * Without SACK the kernel has none, and train and hystart++ end at a loss.  Only
@@ -112,6 +118,8 @@ enum lf_slow_start_stage {
 	LF_SS_HOLD,	/* train: the first round trip at one window */
 	LF_SS_TELL,	/* train: the second, whose RTTs tell */
 	LF_SS_CSS,	/* hystart++: Conservative Slow Start */
+	LF_SS_DRAIN,	/* train: the first round trip without our queue */
+	LF_SS_ASK,	/* train: the second, which tells whether it was ours */
 };
 
 struct lf_slow_start {
@@ -121,7 +129,9 @@ struct lf_slow_start {
 		struct {	/* train */
 			u32	base_us;	/* RTT_min; ~0: none yet */
 			u32	target;		/* packets; 0: not known */
-			u32	train;		/* what the last train said */
+			u32	train;		/* what the last train said; behind a
+						 *   queue: the RTT with it
+						 */
 			u32	sent_us;	/* a train begins behind this packet: */
 			u32	acked_ns;	/*   sent, acknowledged, and */
 			u32	delivered;	/*   tp->delivered then */
@@ -132,7 +142,7 @@ struct lf_slow_start {
 		};
 	};
 	u32	owed;		/* acknowledged, and the window has not grown for it;
-				 *   train: the window that is held
+				 *   train: the window that is, or was, held
 				 */
 	u8	samples;	/* rttSampleCount; train: high ones in sequence */
 	u8	rounds;		/* round trips that are left, of CSS or to tell */
@@ -352,6 +362,44 @@ static inline bool lf_alarm(struct lf_slow_start *ss, u32 w, u32 rtt)
 	return ss->samples >= (level ? 2 * LF_ALARM_RTTS : LF_ALARM_RTTS);
 }
 
+/* Does the queue go when less is sent than the path holds?  The same as lf_train_held(). */
+static inline bool lf_train_drained(struct tcp_sock *tp,
+				    struct lf_slow_start *ss, u32 *w, u32 rtt)
+{
+	u32 full = lf_train_full(ss, ss->owed, ss->train);
+	bool next = lf_round_over(tp, ss);
+	u64 target = ss->target;
+
+	/* The window was cut meanwhile: it tells nothing. */
+	if (*w < full - full / 8) {
+		ss->stage = LF_SS_OVER;
+		return true;
+	}
+	if (ss->stage == LF_SS_DRAIN) {
+		if (next) {
+			ss->stage = LF_SS_ASK;
+			lf_next_round(tp, ss);
+		}
+		return true;
+	}
+	ss->round_us = min(ss->round_us, rtt);
+	if (ss->round_us < ss->base_us + (ss->train - ss->base_us) / 2) {
+		*w = full;
+		tp->snd_ssthresh = max(full, 2U);
+		ss->stage = LF_SS_OVER;
+		return true;
+	}
+	if (!next)
+		return true;
+	target = min_t(u64, div_u64(target * ss->round_us, ss->base_us),
+		       LF_TRAIN_NONE - 1);
+	ss->base_us = ss->round_us;
+	ss->level++;
+	ss->delivered = 0;
+	lf_train_aim(tp, ss, target);
+	return false;
+}
+
 /*
  * The window is held at *@w.  Returns whether it still is; when slow start is over *@w is
  * what the path holds.
@@ -364,6 +412,11 @@ static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
 	bool next = lf_round_over(tp, ss);
 	u32 queue;
 
+	if (ss->stage >= LF_SS_DRAIN) {
+		if (lf_train_drained(tp, ss, w, rtt))
+			return true;
+		goto grow;
+	}
 	/* The window was cut meanwhile, as after a pause: it tells nothing. */
 	if (*w < ss->owed)
 		goto grow;
@@ -383,8 +436,16 @@ static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
 			return true;
 		ss->round_end = tp->snd_nxt;
 		if (!--ss->rounds) {
-			*w = lf_train_full(ss, *w, ss->round_us);
+			ss->train = ss->round_us;
+			ss->owed = *w;
+			*w = lf_train_full(ss, *w, ss->train);
 			ss->stage = LF_SS_OVER;
+			if (ss->level == LF_ALARM_LEVEL_MAX)
+				return true;
+			*w -= *w / 8;
+			tp->snd_ssthresh = *w + 1;
+			ss->stage = LF_SS_DRAIN;
+			lf_next_round(tp, ss);
 		}
 		return true;
 	}
@@ -549,7 +610,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
-	if (stage == LF_SS_OVER || stage == LF_SS_TELL)
+	if (stage == LF_SS_OVER || stage == LF_SS_TELL || stage >= LF_SS_DRAIN)
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||

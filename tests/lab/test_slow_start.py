@@ -210,6 +210,7 @@ PATHS = {
     "GRO": {"more": '[host]\ngro = "1ms"\n'},
     "policer": {"link": 'aqm = "police"'},
     "aggregates": {"link": 'aggregate = "4ms"'},
+    "a longer path": {"more": '[[link.at]]\ntime = "600ms"\ndelay = "40ms"\n'},
     "no timestamps": {"more": "[host]\ntimestamps = false\n"},
     "no SACK": {"more": "[host]\nsack = false\n"},
     "no pacing": {"more": "[host]\npacing = false\n"},
@@ -217,7 +218,12 @@ PATHS = {
 
 
 # Where it is less than 0.95 times: see "Where it is worse" of docs/slow-start.md.
-WORSE = {("jitter", "composite"), ("random loss", "ghstcp"), ("random loss", "cwhstcp")}
+WORSE = {
+    ("jitter", "composite"),
+    *(("random loss", cc) for cc in ("ghstcp", "cwhstcp")),
+    # They have less than half of a window to grow by then, and grow slowly.
+    *(("a longer path", cc) for cc in ("ghstcp", "cwhstcp")),
+}
 
 
 @each
