@@ -8,6 +8,7 @@
 #	algorithms	a congestion control a line, and the module that has it
 #	*.conf		parameters of a module of this name, KEY=VALUE
 #	source/		its source, of which the module is built and loaded
+#	sockets		ss's filter for the connections that it makes, for far.sh
 #
 # It says on its last line of errors why it failed.  What it changes it writes down beforehand:
 # `kept` has the old value of each file that it writes to, `loaded` each module.

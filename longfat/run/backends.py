@@ -729,18 +729,24 @@ class Ssh(Backend):
         sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
         files["settings"] = sysctls.encode()
         files["main.sh"] = far.sender(programs, self.hosts.address).encode()
+        files["sockets"] = far.sockets(programs, self.hosts.address).encode()
         receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
         hosts = self.hosts
         late = time.monotonic() + timeout
 
-        def within(seconds: float, otherwise: str) -> Callable[[], None]:
-            """What is to be called while something is waited for, at most for so long."""
+        def within(
+            seconds: float, otherwise: str, beside: remote.Session | None = None
+        ) -> Callable[[], None]:
+            """What is to be called while something is waited for, at most for so long, and as
+            long as the session `beside` is there, too."""
             end = min(late, time.monotonic() + seconds)
 
             def poll() -> None:
                 tick()
                 if cancel.is_set():
                     raise process.Cancelled("cancelled")
+                if beside:
+                    beside.check()
                 if time.monotonic() > end:
                     raise LabError(f"{scenario.name}, seed {seed}: {otherwise}")
 
@@ -754,9 +760,10 @@ class Ssh(Backend):
             there.wait("ready", within(far.GRACE, f"{hosts.receiver.where} does not get ready"))
             with remote.Session(hosts.sender, files, trees) as here:
                 prepare = far.GRACE + BUILDS * self.build
-                here.wait("ready", within(prepare, f"{hosts.sender.where} does not get ready"))
+                unready = f"{hosts.sender.where} does not get ready"
+                here.wait("ready", within(prepare, unready, there))
                 nothing = f"nothing passes between {hosts.sender.ssh} and {hosts.address}"
-                here.files(run, within(scenario.duration + far.GRACE, nothing))
+                here.files(run, within(scenario.duration + far.GRACE, nothing, there))
             there.files(run, within(far.GRACE, nothing))
         for file in (run / "out").iterdir():
             # The kernel's is the sender's, which came first.

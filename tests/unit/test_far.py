@@ -33,6 +33,11 @@ host=$2
 shift 2
 case $host in
 far) exec setsid --wait nsenter --target "$LONGFAT_FAR" --net sh -c "$*" ;;
+lost) # for what has nothing to do with far.sh it is there
+	case $* in *far.sh*) echo ready; sleep 3 ;; *) exit 0 ;; esac
+	echo "Timeout, server lost not responding." >&2
+	exit 255
+	;;
 down) echo "ssh: connect to host down port 22: Connection timed out" >&2; exit 255 ;;
 *) exec setsid --wait sh -c "$*" ;;
 esac
@@ -95,9 +100,9 @@ class Two:
         options = ["--backend", "ssh", "--hosts", self.where / "hosts.toml", "-o", self.where]
         return [*LONGFAT, "run", *map(str, [*words, *options])]
 
-    def start(self, script: str) -> subprocess.Popen[str]:
-        """A shell's script on the near host."""
-        hosts = [sys.executable, str(ROOT / "tests/two_hosts.py"), "sh", "-c", script]
+    def start(self, script: str, *path: str) -> subprocess.Popen[str]:
+        """A shell's script on the near host; `path` are options for what is between them."""
+        hosts = [sys.executable, str(ROOT / "tests/two_hosts.py"), *path, "sh", "-c", script]
         return subprocess.Popen(
             hosts, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -220,6 +225,38 @@ def test_one_end_crashes(two: Two) -> None:
     assert two.left() == []
 
 
+def test_the_receiver_is_gone(two: Two) -> None:
+    """The lab does not wait for the sender, which may send into nowhere for long."""
+    file = two.scenario(seconds=60, cc="cubic")
+    file.write_text(file.read_text().rpartition("[[flow]]")[0])
+    hosts = two.where / "hosts.toml"
+    # A server is there already.
+    hosts.write_text(HOSTS.replace('"far"', '"lost"').replace("5301", "5201"))
+    began = time.monotonic()
+    done = two.call(f"{shlex.join(two.lab(file))}; echo $?")
+    assert done.stdout.strip() == "1"
+    assert "receiver lost: Timeout, server lost not responding." in done.stderr
+    assert time.monotonic() - began < 40 and two.left() == []
+
+
+def test_a_path_that_is_gone(two: Two) -> None:
+    """No connection of the sender's is left, which would hold a module for minutes."""
+    cut = two.where / "cut"
+    lab = shlex.join(two.lab(two.scenario(seconds=60)))
+    program = two.start(
+        f"{lab} & while [ ! -e {cut} ]; do sleep 0.1; done; sleep 1; kill -KILL $!; wait $!;"
+        f"while [ -e {two.where}/tmp/longfat.* ] 2>/dev/null || [ $? = 2 ]; do sleep 0.1; done;"
+        "ss -Hnt state connected | grep :53",
+        *("--while", str(cut), "--then-loss", "100%"),
+    )
+    busy(two, program)
+    time.sleep(1)
+    cut.touch()
+    out, wrong = program.communicate(timeout=60)
+    assert out == "", wrong
+    assert two.left() == []
+
+
 def is_guard(path: Path, where: str) -> bool:
     try:
         words = (path / "cmdline").read_bytes().split(b"\0")
@@ -319,6 +356,34 @@ def test_what_cannot_be_put_back_is_said(here: Path) -> None:
         session,
     ):
         session.files(here, nothing)
+
+
+UNLOAD = """
+read -r now _ </proc/uptime
+late=$((${now%.*} + $1))
+say() { echo "$*"; }
+sleep() { echo >>tries; [ $(wc -l <tries) -lt 100 ] || command sleep 1; }
+rmmod() { [ $(wc -l <tries) -ge $after ] && rm module || ! echo "Module is in use"; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "after", "said"),
+    [(9, 99, ""), (0, 99, "left the module {}: Module is in use\n")],
+)
+def test_a_module_that_is_held(tmp_path: Path, seconds: int, after: int, said: str) -> None:
+    """It is tried for as long as the kernel may keep a connection."""
+    text = (ROOT / "longfat/guest/far.sh").read_text()
+    unload = text[text.index("unload() {") :].partition("\n}\n")[0]
+    for name in ("module", "tries"):
+        (tmp_path / name).touch()
+    name = f"../..{tmp_path}/module"
+    script = f"after={after}; {UNLOAD}{unload}\n}}\nunload {name}"
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(seconds)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == (said.format(name), "")
+    assert (tmp_path / "module").exists() == bool(said)
 
 
 # --- files and scenarios

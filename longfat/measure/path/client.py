@@ -127,8 +127,7 @@ def _moved(connections: list[ss.Connection]) -> int:
 
 def run(path: Path, contender: Contender, *, most: float) -> Run:
     """Carry it out.  Failed, Capped after `most` bytes, or LabError if that cannot be."""
-    address = f"[{path.address}]" if ":" in path.address else path.address
-    ask = ss.ask(["dst", address, "dport", "=", f":{path.port}"])
+    ask = ss.ask(ss.to(path.address, path.port, path.port))
     seen: list[tuple[float, list[ss.Connection]]] = []
     # Of an earlier run, which the kernel has not done with.
     before = {one.local for one in ss.parse(ask())}
