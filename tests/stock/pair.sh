@@ -293,7 +293,7 @@ unloaded() {
 
 measured() {
 	modprobe -a tcp_ltcp tcp_ghstcp
-	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 2 --seconds 6 --save "$out/pair.toml" \
+	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 2 --seconds 15 --save "$out/pair.toml" \
 		-o "$out/pair"
 	status=$?
 	await 150 unloaded
