@@ -58,6 +58,33 @@ load() {
 	grep -qw -- "$cc" "$available" || fail "the kernel has no congestion control $cc"
 }
 
+# limit BYTES: end all once the connections have sent more, by what is seen each second.  Of one that
+# has ended counts what was seen last.
+limit() {
+	: >sent
+	while sleep 1; do
+		ss -tinH "$(cat sockets)" | awk '
+			FILENAME == "sent" { of[$1] = $2; next }
+			/^[^ \t]/ { key = $4 }
+			{
+				for (i = 1; i <= NF; i++)
+					if (sub("^bytes_acked:", "", $i) && $i + 0 > of[key] + 0)
+						of[key] = $i
+			}
+			END {
+				for (key in of) {
+					print key, of[key]
+					sum += of[key]
+				}
+				exit sum > most
+			}' most="$1" sent - >sent.new || {
+			echo "the cap is used up (cap in the file of --hosts)" >&2
+			kill $$
+		}
+		mv sent.new sent
+	done
+}
+
 mkdir out
 uname -r >out/kernel
 if [ -e algorithms ]; then

@@ -674,6 +674,7 @@ class Ssh(Backend):
         if not hosts:
             raise LabError("--backend ssh is of `longfat run`, and needs --hosts FILE.toml")
         self.hosts, self.build = hosts, build
+        self._sent = 0  # bytes, of all runs so far
 
     def on(self, scenario: Scenario) -> Backend:
         far.fitting(scenario)
@@ -684,7 +685,7 @@ class Ssh(Backend):
         for machine in (self.hosts.receiver, self.hosts.sender):
             say(machine.where)
             lacking = machine.ask(
-                "PATH=$PATH:/usr/sbin:/sbin; for x in iperf3 ss setsid timeout flock tar; do "
+                "PATH=$PATH:/usr/sbin:/sbin; for x in iperf3 ss setsid timeout flock tar awk; do "
                 "command -v $x >/dev/null || echo $x; done"
             ).split()
             if lacking:
@@ -728,7 +729,8 @@ class Ssh(Backend):
         files, ours = self._files(run, scenario)
         sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
         files["settings"] = sysctls.encode()
-        files["main.sh"] = far.sender(programs, self.hosts.address).encode()
+        most = self.hosts.cap - self._sent
+        files["main.sh"] = far.sender(programs, self.hosts.address, most).encode()
         files["sockets"] = far.sockets(programs, self.hosts.address).encode()
         receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
         hosts = self.hosts
@@ -765,6 +767,7 @@ class Ssh(Backend):
                 nothing = f"nothing passes between {hosts.sender.ssh} and {hosts.address}"
                 here.files(run, within(scenario.duration + far.GRACE, nothing, there))
             there.files(run, within(far.GRACE, nothing))
+        self._sent += far.sent(run / "out", programs)
         for file in (run / "out").iterdir():
             # The kernel's is the sender's, which came first.
             file.rename(run / file.name)

@@ -174,12 +174,14 @@ def busy(two: Two, program: subprocess.Popen[str]) -> None:
     awaited(sends)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_end_in_the_middle(two: Two, number: signal.Signals) -> None:
     """By Ctrl-C or a crash of the lab: all is put back, and nothing runs any more."""
     lab = shlex.join(two.lab(two.scenario(seconds=60)))
     script = (
-        f"({settings()}) >{two.where}/a; {lab} & wait $!; echo $? >{two.where}/rc;"
+        # What a shell starts in the background is deaf to Ctrl-C.
+        f"({settings()}) >{two.where}/a; env --default-signal=INT {lab} & "
+        f"wait $!; echo $? >{two.where}/rc;"
         # The far end says that it has done with it, by removing its directory.
         f"while [ -e {two.where}/tmp/longfat.* ] 2>/dev/null || [ $? = 2 ]; do sleep 0.1; done;"
         f"({settings()}) >{two.where}/b; ps -ef | grep -c '[i]perf3 --client'"
@@ -274,6 +276,11 @@ def is_guard(path: Path, where: str) -> bool:
         ({}, "vegas", "tcp_vegas cannot be loaded: install it there"),
         ({"tcp_reordering": "tcp_nosuch"}, "reno", "this kernel has no /proc/sys/net/ipv4"),
         ({"[sender]": 'cap = "10MB"\n[sender]'}, "reno", "above the cap of 0.01 GB (cap in "),
+        # The path has more than the scenario says.
+        (
+            {"[sender]": 'cap = "6MB"\n[sender]', '"50mbit"': '"1mbit"'},
+            *("reno", "sender near: the cap is used up (cap in the file of --hosts)"),
+        ),
         ({"5301": "5201"}, "reno", "receiver far: port 5201 is taken"),
     ],
 )
@@ -288,6 +295,17 @@ def test_what_fails(two: Two, other: dict[str, str], cc: str, words: str) -> Non
     assert "Traceback" not in done.stderr
     assert (two.where / "a").read_text() == (two.where / "b").read_text()
     assert two.left() == []
+
+
+def test_the_cap_is_that_of_all_runs(two: Two) -> None:
+    """Of two runs, one of which has less than it."""
+    hosts, file = two.where / "hosts.toml", two.scenario()
+    hosts.write_text(f'cap = "20MB"\n{HOSTS}')
+    text = file.read_text().replace("50mbit", "1mbit")
+    file.write_text(text.replace("warmup", "seeds = [1, 2]\nwarmup"))
+    done = two.call(shlex.join(two.lab(file)))
+    assert done.returncode == 1 and "sender near: the cap is used up" in done.stderr
+    assert [path.name for path in two.where.glob("two-s*.json")] == ["two-s1.json"]
 
 
 # --- a session by itself
