@@ -422,6 +422,29 @@ def test_a_small_send_buffer_is_said_before_it_limits() -> None:
     assert 'tcp_wmem="4096 16384 9000000"' in one.command and not one.hard
 
 
+def test_a_machine_whose_sockets_have_little_memory() -> None:
+    """Of pages of 4096 bytes; 45 MB/s and 40 ms are two BDP of 880 pages."""
+    here = replace(HERE, tcp_mem=(800, 1000, 1500), pages=100)
+    assert texts([run("bbr", 1, 360)], here) == []
+    (one,) = limits.find([run("bbr", 1, 360)], replace(here, pages=200))
+    assert "have 4.1 MB together" in one.text and "0.819 MB were in use" in one.text
+    assert one.command == 'sudo sysctl net.ipv4.tcp_mem="870 1100 1700"' and not one.hard
+
+
+@pytest.mark.parametrize("name", ["tcp_window_scaling", "tcp_timestamps", "tcp_sack"])
+def test_what_tcp_should_have(name: str) -> None:
+    (one,) = texts([run("bbr", 1, 40)], replace(HERE, off=(name,)))
+    assert one.startswith(f"net.ipv4.{name} is 0: ")
+    assert one.endswith(f" sudo sysctl net.ipv4.{name}=1")
+
+
+def test_a_window_that_is_not_scaled() -> None:
+    """A larger buffer at the far end would not mend it."""
+    held = run("bbr", 1, 40, limited=NONE | {"receiver": 0.9}, window_offered=65535)
+    (one,) = limits.find([held], replace(HERE, off=("tcp_window_scaling",)))
+    assert one.hard and "tcp_window_scaling=1" in one.command
+
+
 def test_a_kernel_that_remembers() -> None:
     (one,) = texts([run("bbr", 1, 40)], replace(HERE, remembers=True))
     assert "each run begins by what another algorithm left" in one
@@ -569,6 +592,13 @@ def test_the_kernel_is_asked() -> None:
     assert "reno" in host.algorithms([])
     with pytest.raises(LabError, match="-C nosuch: this kernel has no such"):
         host.algorithms(["nosuch"])
+
+
+def test_this_end() -> None:
+    """Of loopback; in a namespace the memory of all sockets is not seen."""
+    found = host.look("127.0.0.1")
+    assert found.device == "lo" and len(found.tcp_wmem) == 3 and len(found.tcp_mem) in (0, 3)
+    assert found.pages >= 0 and {*found.off} <= {*host.FEATURES}
 
 
 def test_a_name_without_an_address() -> None:
