@@ -12,8 +12,9 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import takewhile
 from pathlib import Path
@@ -128,6 +129,52 @@ def test_between_two_hosts(tmp_path: Path) -> None:
 
     again = measure("10.9.0.2", "-o", out)
     assert again.returncode == 1 and "has the results of another measurement" in again.stderr
+
+
+def warnings() -> dict[str, list[str]]:
+    """What the page says was done, and what came of it."""
+    found: dict[str, list[str]] = {}
+    for block in re.findall(r"^(?:    .*\n)+", PAGE.read_text(), re.M):
+        first, *rest = textwrap.dedent(block).splitlines()
+        if first.startswith(("near# ", "far# ")):
+            found[first] = rest
+    return found
+
+
+def numberless(lines: Iterable[str]) -> list[str]:
+    return [re.sub(r"\d+(\.\d+)?", "N", line) for line in lines]
+
+
+@pytest.mark.parametrize("done", warnings())
+def test_a_warning(tmp_path: Path, done: str) -> None:
+    """What limits besides the algorithm is made to happen."""
+    hosts()
+    where, _, command = done.partition("# ")
+    if "ethtool" in command and not shutil.which("ethtool"):
+        pytest.skip("ethtool is not installed")
+    there = 'nsenter --target "$LONGFAT_FAR" --net ' if where == "far" else ""
+    words = ("-C", "reno", "--rounds", "1", "--seconds", "2", "-o", str(tmp_path / "out"))
+    inner = shlex.join([*LONGFAT, "measure", "10.9.0.2", *words])
+    # Devices are those of the namespace in which /sys was mounted.
+    script = f"mount -t sysfs sysfs /sys && {there}{command} >/dev/null && {inner}"
+    said = call([*HOSTS, "sh", "-c", script])
+    assert said.returncode == 0, said.stderr
+    wanted = warnings()[done]
+    assert {*numberless(wanted)} <= {*numberless(said.stdout.splitlines())}, said.stdout
+
+
+def test_iperf3_is_the_limit(tmp_path: Path) -> None:
+    """Over loopback.  As other work may take the processor away, less of one is called all."""
+    code = "from longfat.measure.path import limits; limits.BUSY = 10; "
+    code += "from longfat.cli import main; main()"
+    with server() as port:
+        words = ["--port", str(port), "-C", "reno", "--rounds", "1", "--seconds", "2"]
+        words += ["--cap", "900GB", "-o", str(tmp_path / "out")]
+        done = call([sys.executable, "-c", code, "measure", "127.0.0.1", *words])
+    assert done.returncode == 0, done.stderr
+    lines = [line.removeprefix("    ") for line in PAGE.read_text().splitlines()]
+    at = next(n for n, line in enumerate(lines) if "iperf3 used up a processor of" in line)
+    assert "\n".join([*lines[at : at + 2], ""]) in done.stdout
 
 
 def test_no_server(tmp_path: Path) -> None:
