@@ -484,11 +484,14 @@ def test_what_is_said_beforehand() -> None:
     exact = replace(PLAN, path=replace(PATH, size=1000), rounds=9)
     assert rounds.announce(exact, HERE)[1].startswith("This sends 27 kB. ")
     assert len(rounds.announce(exact, HERE)) == 2
+    first, second = rounds.announce(replace(exact, rounds=0, minutes=2), HERE)
+    assert "rounds for 2 minutes of one run each, 1 kB a run" in first
+    assert second == "How many there are is said after the first. It ends at 1 TB (--cap)."
 
 
 def test_rounds_that_fit() -> None:
-    assert rounds.fitting(10, 4, 15) == 9
-    assert rounds.fitting(0.1, 4, 15) == 1
+    assert rounds.fitting(10, 4 * 15.5) == 9
+    assert rounds.fitting(0.1, 4 * 15.5) == 1
 
 
 class Server:
@@ -521,6 +524,21 @@ def test_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.slept == [rounds.BETWEEN] * 14
     assert "at this rate all runs send 295 MB together" in server.said
     assert "round 5 of 5: " in server.said[-1] and "1053 packets sent again" in server.said[-1]
+
+
+@pytest.mark.parametrize(("minutes", "count"), [(1, 2), (0.1, 1)])
+def test_rounds_of_bytes(monkeypatch: pytest.MonkeyPatch, minutes: float, count: int) -> None:
+    """The first round, here of 20 s, says how many there are."""
+    server = Server(monkeypatch, [])
+    plan = replace(PLAN, path=replace(PATH, size=10**6), rounds=0, minutes=minutes)
+    rounds.carry_out(
+        plan, HERE, server.kept.append, server.said.append, server.slept.append,
+        now=iter([100.0, 120.0]).__next__,
+    )  # fmt: skip
+    assert server.asked == [one.cc for _, _, one in replace(plan, rounds=count).order()]
+    (said,) = (text for text in server.said if text.startswith("the first round took 20 s: "))
+    assert said.endswith(f" in {minutes} minutes, which send {3 * count} MB")
+    assert server.said[0].startswith("round 1: ") and "contenders need 7" in server.said[4]
 
 
 def test_without_a_server_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
