@@ -24,6 +24,7 @@ import pytest
 from longfat.core.errors import LabError
 from longfat.measure.path import client
 from longfat.run import result, scenario, ss
+from longfat.run.result import Json
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measure.md"
@@ -175,6 +176,50 @@ def test_iperf3_is_the_limit(tmp_path: Path) -> None:
     lines = [line.removeprefix("    ") for line in PAGE.read_text().splitlines()]
     at = next(n for n, line in enumerate(lines) if "iperf3 used up a processor of" in line)
     assert "\n".join([*lines[at : at + 2], ""]) in done.stdout
+
+
+def loopback(tmp_path: Path, port: int, *words: object, host: str = "127.0.0.1") -> list[Json]:
+    """What one round to a server on this host gives."""
+    out = tmp_path / "out"
+    rest = ("-C", "reno", "--rounds", 1, "--seconds", 1, "--cap", "900GB", "-o", out)
+    done = measure(host, "--port", port, *words, *rest)
+    assert done.returncode == 0, done.stderr
+    return [result.read(file) for file in sorted(out.glob("*.json"))]
+
+
+def test_in_reverse(tmp_path: Path) -> None:
+    """What arrives here is measured, and what only the sender knows is not."""
+    with server() as port:
+        (one,) = loopback(tmp_path, port, "--reverse")
+    (flow,) = one["flows"]
+    (rows,) = flow["connections"]
+    assert one["path"]["reverse"] and one["summary"]["goodput_bps"] > 0
+    assert rows["received"][-1] > 0 and not flow["rtt_ms"]["p50"]
+
+
+def test_several_connections(tmp_path: Path) -> None:
+    with server() as port:
+        alone, three = loopback(tmp_path, port, "--parallel", "1,3")
+    assert [len(one["flows"][0]["connections"]) for one in (alone, three)] == [1, 3]
+    assert three["scenario"]["case_name"] == "reno x3"
+    assert all(rows["received"][-1] > 0 for rows in three["flows"][0]["connections"])
+
+
+def test_a_number_of_bytes(tmp_path: Path) -> None:
+    """Many enough for ss to see some of it."""
+    with server() as port:
+        (one,) = loopback(tmp_path, port, "--bytes", "1GB")
+    (flow,) = one["flows"]
+    assert 1e9 <= one["path"]["sent_bytes"] < 1.1e9
+    assert flow["completion_s"] == pytest.approx(one["path"]["seconds"], rel=0.2)
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    with server() as port:
+        (one,) = loopback(tmp_path, port, host="::1")
+    assert one["path"]["address"] == "::1" and one["summary"]["goodput_bps"] > 0
+    (rows,) = one["flows"][0]["connections"]
+    assert rows["received"][-1] > 0
 
 
 def test_no_server(tmp_path: Path) -> None:
