@@ -4,6 +4,7 @@ says where there is no path to measure."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -13,15 +14,15 @@ import socket
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-from longfat.core.errors import LabError
 from longfat.measure.path import client
 from longfat.run import result, scenario, ss
 from longfat.run.result import Json
@@ -324,8 +325,59 @@ def test_an_iperf3_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     program.write_text("#!/bin/sh\necho iperf 3.0.7; echo '  -c, --client <host>'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(LabError, match="too old: it has no --connect-timeout"):
-        client.need()
+    done = measure("127.0.0.1", "-C", "reno", "-o", tmp_path / "out")
+    assert done.returncode == 1 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("longfat: this iperf3 is too old: it has no --connect-timeout; install")
+
+
+class Old:
+    """A server before 3.1, by its results: a newer one's, without what came later.  It takes one
+    test."""
+
+    # What it says of all, and of each stream.
+    KNOWN = ("cpu_util_total", "cpu_util_user", "cpu_util_system", "sender_has_retransmits")
+    OF_STREAM = ("id", "bytes", "retransmits", "jitter", "errors", "packets")
+    RESULTS = b"\x0d"  # EXCHANGE_RESULTS, after which they come
+
+    def __init__(self, port: int) -> None:
+        self.listens = socket.create_server(("127.0.0.1", 0))
+        self.port, self.behind = int(self.listens.getsockname()[1]), port
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        with self.listens:
+            # The first connection controls the test.
+            for back in (self.results, self.pass_on):
+                here, _ = self.listens.accept()
+                there = socket.create_connection(("127.0.0.1", self.behind))
+                for work, ends in ((self.pass_on, (here, there)), (back, (there, here))):
+                    threading.Thread(target=work, args=ends, daemon=True).start()
+
+    def pass_on(self, from_: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError), from_:
+            while said := from_.recv(1 << 16):
+                to.sendall(said)
+            to.shutdown(socket.SHUT_WR)
+
+    def results(self, from_: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError), from_, from_.makefile("rb") as said:
+            while word := said.read(1):
+                to.sendall(word)
+                if word == self.RESULTS:
+                    whole = json.loads(said.read(int.from_bytes(said.read(4), "big")))
+                    streams = [{key: x[key] for key in self.OF_STREAM} for x in whole["streams"]]
+                    old = {key: whole[key] for key in self.KNOWN} | {"streams": streams}
+                    text = json.dumps(old).encode()
+                    to.sendall(len(text).to_bytes(4, "big") + text)
+            to.shutdown(socket.SHUT_WR)
+
+
+def test_a_server_that_is_old(tmp_path: Path) -> None:
+    with server() as port:
+        (one,) = loopback(tmp_path, Old(port).port)
+    assert one["path"]["bytes"] > 0 and one["path"]["seconds"] >= 1
+    assert one["summary"]["goodput_bps"] > 0
 
 
 def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -422,13 +474,18 @@ def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
         pytest.skip("this kernel has none that is restricted")
     code = (
         # All that is read of the lab is read before, as others may not see where it is.
-        "import os, sys\n"
-        "from longfat.core.errors import LabError\n"
-        "from longfat.measure.path import host\n"
+        "import contextlib, io, os, sys\n"
+        "from longfat.cli import main\n"
+        "from longfat.measure.path import answer, client, host, lab, limits, rounds, seen\n"
+        "words, sys.argv[1:] = sys.argv[1:], ['measure', '--help']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "sys.argv[1:] = words\n"
         "os.setuid(65534)\n"
-        "try: host.algorithms([sys.argv[1]])\n"
-        "except LabError as error: print(error)"
+        "main()"
     )
-    done = call([sys.executable, "-c", code, restricted[0]])
-    assert f"-C {restricted[0]}: only root may choose it here" in done.stdout, done.stderr
-    assert "tcp_allowed_congestion_control=" in done.stdout
+    words = ["measure", "127.0.0.1", "-C", restricted[0], "-o", "/nosuch"]
+    done = call([sys.executable, "-c", code, *words])
+    assert done.returncode == 1 and done.stdout == ""
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith(f"longfat: -C {restricted[0]}: only root may choose it here"), line
+    assert "tcp_allowed_congestion_control=" in line
