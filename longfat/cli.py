@@ -892,8 +892,9 @@ def measure(
     contenders = tuple(client.Contender(one, int(n)) for one in chosen for n in many)
     path = client.Path(host, ends.resolve(host), port, seconds, much, reverse)
     here = ends.look(path.address)
-    count = rounds or turns.fitting(minutes, len(contenders), seconds)
-    plan = turns.Plan(path, contenders, count, seed, most)
+    if not rounds and not much:
+        rounds = turns.fitting(minutes, len(contenders) * (seconds + turns.BETWEEN))
+    plan = turns.Plan(path, contenders, rounds, seed, most, minutes)
     for line in turns.announce(plan, here):
         say(line)
 
@@ -902,6 +903,10 @@ def measure(
     def keep(one: result.Json) -> None:
         result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
         found.append(one)
+
+    def ended() -> str:
+        of = f" of {plan.runs}" if plan.runs else ""
+        return f"{len(found)}{of} runs are done and kept in {out}"
 
     def show() -> None:
         if not found:
@@ -932,15 +937,13 @@ def measure(
             turns.carry_out(plan, here, keep, say)
     except (KeyboardInterrupt, process.Cancelled):
         show()
-        say(f"{len(found)} of {plan.runs} runs are done and kept in {out}")
+        say(ended())
         raise
     except LabError as error:
         if not found:
             raise
         show()
-        raise LabError(
-            f"{error}\n{len(found)} of {plan.runs} runs are done and kept in {out}"
-        ) from error
+        raise LabError(f"{error}\n{ended()}") from error
     show()
 
 

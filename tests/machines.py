@@ -19,6 +19,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -82,9 +83,15 @@ class Bench:
             raise LabError(f"the package cannot be built:\n{done.stdout[-2000:]}")
 
     def guest(self, name: str, title: str, script: str, **options: Any) -> ktap.Result:
-        """What a script of tests/stock says in a guest of its own; NAME.log has it, too."""
+        """What a script of tests/stock says in a guest of its own; NAME.log has it, too, and it is
+        seen on stderr as it comes."""
         log, wrong = self.out / f"{name}.log", ""
         with log.open("w") as to:
+
+            def comes(line: str) -> None:
+                print(line, end="", file=to, flush=True)
+                print(f"{name}: {line}", end="", file=sys.stderr, flush=True)
+
             try:
                 done = vm.run(
                     f"PYTHONPATH=/mnt/longfat:/mnt/python sh /mnt/longfat/tests/stock/{script}",
@@ -94,7 +101,7 @@ class Bench:
                         *((self.copy, "/mnt/longfat"), (self.package, "/mnt/package")),
                         *((environment(), "/mnt/python"), (self.out, "/mnt/out")),
                     ],
-                    output=partial(print, end="", file=to, flush=True),
+                    output=comes,
                     timeout=TIMEOUT,
                     **options,
                 )
@@ -144,6 +151,7 @@ def beside(out: Path, name: str) -> ktap.Result:
 def tell(emulator: Path, command: str) -> None:
     """QEMU's monitor, which does one thing for each connection."""
     with socket.socket(socket.AF_UNIX) as monitor:
+        monitor.settimeout(10)
         monitor.connect(str(emulator))
         with monitor.makefile("rw") as lines:
             lines.readline()
@@ -157,7 +165,12 @@ def asked(out: Path, emulator: Path) -> bool:
     """Do to the emulator of the far machine what stock/pair.sh wants."""
     for command in ("stop", "cont", "quit"):
         if (wanted := out / command).exists():
-            tell(emulator, command)
+            try:
+                tell(emulator, command)
+            except OSError:
+                # Who is gone does not answer; the others are asked again.
+                if command != "quit":
+                    continue
             wanted.rename(out / f"{command}.done")
     return False
 
@@ -167,14 +180,18 @@ def pair(bench: Bench) -> ktap.Result:
     with scratch.directory("stock") as link:
         over = threading.Event()
 
-        def machine(role: str, other: str, poll: Callable[[], bool], *more: str) -> ktap.Result:
-            cable = f"local.type=unix,local.path={link}/{role},remote.type=unix"
+        # QEMU's dgram is never full: a machine that sends to one that is stopped would spin.
+        cable = link / "cable"
+
+        def machine(role: str, poll: Callable[[], bool], *more: str) -> ktap.Result:
+            server = "on" if role == "far" else "off"
+            end = f"stream,id=link,server={server},addr.type=unix,addr.path={cable}"
             return bench.guest(
                 role,
                 "two machines with Debian's kernel",
                 f"pair.sh /mnt/out {role}",
                 qemu=(
-                    *("-netdev", f"dgram,id=link,{cable},remote.path={link}/{other}"),
+                    *("-netdev", end),
                     *("-device", f"virtio-net-pci,netdev=link,mac=52:54:00:00:00:0{len(role) - 2}"),
                     *more,
                 ),
@@ -185,10 +202,12 @@ def pair(bench: Bench) -> ktap.Result:
         qmp = ("-qmp", f"unix:{monitor},server=on,wait=off")
         with ThreadPoolExecutor(1) as pool:
             wanted = partial(asked, bench.out, monitor)
-            far = pool.submit(machine, "far", "near", lambda: over.is_set() or wanted(), *qmp)
+            far = pool.submit(machine, "far", lambda: over.is_set() or wanted(), *qmp)
             gone = bench.out / "quit.done"  # as it was wanted
             try:
-                near = machine("near", "far", lambda: far.done() and not gone.exists())
+                while not (cable.exists() or far.done()):
+                    time.sleep(0.2)
+                near = machine("near", lambda: far.done() and not gone.exists())
             finally:
                 over.set()
             said = far.result().said
@@ -198,10 +217,10 @@ def pair(bench: Bench) -> ktap.Result:
 # --- the page
 
 
-def blocks(out: Path) -> dict[str, str]:
-    """What the page shows of it, by the names of its places there."""
+def blocks(out: Path, paths: Sequence[str]) -> dict[str, str]:
+    """What the page shows of these, by the names of its places there."""
     found = {}
-    for name in PATHS:
+    for name in paths:
         said = (out / f"{name}.said").read_text().replace("/mnt/out/", "")
         # Of the first picture that is drawn there.
         said = "".join(x for x in said.splitlines(True) if not x.startswith("Matplotlib is"))
@@ -212,9 +231,9 @@ def blocks(out: Path) -> dict[str, str]:
     return found
 
 
-def write(out: Path) -> None:
+def write(out: Path, paths: Sequence[str]) -> None:
     text = PAGE.read_text()
-    for name, said in blocks(out).items():
+    for name, said in blocks(out, paths).items():
         lines = "\n".join(f"    {line}".rstrip() for line in said.splitlines())
         before, begin, rest = text.partition(f"<!-- begin {name} -->\n")
         _, end, after = rest.partition(f"<!-- end {name} -->")
@@ -254,7 +273,7 @@ def main(words: Sequence[str]) -> int:
             bench.build()
             status = ktap.document(count, results())
             if "--write" in words and not status:
-                write(out)
+                write(out, paths)
         finally:
             if kept := os.environ.get("LONGFAT_KEEP"):
                 subprocess.run(["cp", "-r", str(out), kept], check=True)

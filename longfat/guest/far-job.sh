@@ -8,6 +8,7 @@
 #	algorithms	a congestion control a line, and the module that has it
 #	*.conf		parameters of a module of this name, KEY=VALUE
 #	source/		its source, of which the module is built and loaded
+#	sockets		ss's filter for the connections that it makes, for far.sh
 #
 # It says on its last line of errors why it failed.  What it changes it writes down beforehand:
 # `kept` has the old value of each file that it writes to, `loaded` each module.
@@ -55,6 +56,33 @@ load() {
 			"(docs/install.md) or use --build; and only root may, sudo = true"
 	fi
 	grep -qw -- "$cc" "$available" || fail "the kernel has no congestion control $cc"
+}
+
+# limit BYTES: end all once the connections have sent more, by what is seen each second.  Of one that
+# has ended counts what was seen last.
+limit() {
+	: >sent
+	while sleep 1; do
+		ss -tinH "$(cat sockets)" | awk '
+			FILENAME == "sent" { of[$1] = $2; next }
+			/^[^ \t]/ { key = $4 }
+			{
+				for (i = 1; i <= NF; i++)
+					if (sub("^bytes_acked:", "", $i) && $i + 0 > of[key] + 0)
+						of[key] = $i
+			}
+			END {
+				for (key in of) {
+					print key, of[key]
+					sum += of[key]
+				}
+				exit sum > most
+			}' most="$1" sent - >sent.new || {
+			echo "the cap is used up (cap in the file of --hosts)" >&2
+			kill $$
+		}
+		mv sent.new sent
+	done
 }
 
 mkdir out

@@ -32,6 +32,11 @@ say() {
 end_job() {
 	[ -s job ] || return
 	job=$(cat job)
+	# What a connection has not sent when its program ends is sent later.  Over a path that is gone
+	# this takes minutes, in which it holds its module.
+	if [ -s sockets ] && kill -0 "-$job" 2>/dev/null; then
+		ss -tK state established "$(cat sockets)" >/dev/null 2>&1
+	fi
 	kill -TERM "-$job" 2>/dev/null
 	# Its first process stays until it is waited for, by its parent alone.
 	(sleep 3 && kill -KILL "-$job" 2>/dev/null) &
@@ -45,16 +50,16 @@ end_job() {
 	done
 }
 
-# Connections that have just ended may hold a module for a moment.
+# Connections that have just ended may hold a module for a moment, and until the kernel gives them
+# up where it cannot be told to.  It is tried until /proc/uptime is $late.
 unload() {
-	i=0
 	while [ -e "/sys/module/$1" ]; do
 		why=$(rmmod "$1" 2>&1) && return
-		[ "$i" -lt 50 ] || {
+		read -r now _ </proc/uptime
+		[ "${now%.*}" -lt "$late" ] || {
 			say "left the module $1: $why"
 			return
 		}
-		i=$((i + 1))
 		sleep 0.2
 	done
 }
@@ -67,6 +72,8 @@ undo() {
 	[ ! -e kept ] || tac kept | while IFS='=' read -r file value; do
 		[ ! -e "$file" ] || echo "$value" 2>/dev/null >"$file" || say "left $file, it was $value"
 	done
+	read -r now _ </proc/uptime
+	late=$((${now%.*} + 150))
 	[ ! -e loaded ] || tac loaded | while read -r module; do
 		unload "$module"
 	done

@@ -27,7 +27,7 @@ from longfat.core.errors import LabError
 GUEST = Path(__file__).parents[1] / "guest"
 BEAT = 5.0  # seconds from byte to byte that say that this end is there
 SILENCE = 20  # seconds without one after which the far end undoes everything
-CLEAN = 60.0  # seconds that this may take
+CLEAN = 200.0  # seconds that this may take: to unload a module alone, guest/far.sh has 150
 _OPTIONS = ("BatchMode=yes", "ConnectTimeout=10", "ServerAliveInterval=5", "ServerAliveCountMax=3")
 
 # What ssh says -> what to do about it.
@@ -112,6 +112,7 @@ class Session:
         self._silence = silence
         self._heard: queue.Queue[tuple[str, bytes]] = queue.Queue()
         self._clean = self._over = False
+        self._failed = threading.Event()  # it will leave no files
         self._left: list[str] = []
         self._ended = threading.Event()
 
@@ -150,19 +151,25 @@ class Session:
 
     def _hear(self) -> None:
         assert self._program.stdout
+        given = False
         with suppress(OSError, ValueError):
             while line := self._program.stdout.readline():
                 word, _, rest = line.decode(errors="replace").strip().partition(" ")
                 content = rest.encode()
                 if word == "files":
                     content = self._program.stdout.read(int(rest))
+                    given = True
                 if word == "clean":
                     self._clean = True
                 elif word == "left":
                     self._left.append(rest)
                 else:
                     self._heard.put((word, content))
+                if word == "failed":
+                    self._failed.set()
         self._heard.put(("over", b""))
+        if not given:
+            self._failed.set()
 
     def _said(self) -> str:
         self._errors.seek(0)
@@ -191,6 +198,11 @@ class Session:
                 if not said.strip():
                     said = "the connection was lost; what was changed there is put back by itself"
                 raise LabError(self.machine.explain(said))
+
+    def check(self) -> None:
+        """LabError if it has failed, or is gone, while another one is waited for."""
+        if self._failed.is_set():
+            self.wait("files", lambda: None)
 
     def files(self, to: Path, poll: Callable[[], None]) -> None:
         """What it leaves, into this directory: files of out/ that are not there yet, whatever else

@@ -737,6 +737,7 @@ class Ssh(Backend):
         if not hosts:
             raise LabError("--backend ssh is of `longfat run`, and needs --hosts FILE.toml")
         self.hosts, self.build = hosts, build
+        self._sent = 0  # bytes, of all runs so far
 
     def on(self, scenario: Scenario) -> Backend:
         far.fitting(scenario)
@@ -747,7 +748,7 @@ class Ssh(Backend):
         for machine in (self.hosts.receiver, self.hosts.sender):
             say(machine.where)
             lacking = machine.ask(
-                "PATH=$PATH:/usr/sbin:/sbin; for x in iperf3 ss setsid timeout flock tar; do "
+                "PATH=$PATH:/usr/sbin:/sbin; for x in iperf3 ss setsid timeout flock tar awk; do "
                 "command -v $x >/dev/null || echo $x; done"
             ).split()
             if lacking:
@@ -791,19 +792,26 @@ class Ssh(Backend):
         files, ours = self._files(run, scenario)
         sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
         files["settings"] = sysctls.encode()
-        files["main.sh"] = far.sender(programs, self.hosts.address).encode()
+        most = self.hosts.cap - self._sent
+        files["main.sh"] = far.sender(programs, self.hosts.address, most).encode()
+        files["sockets"] = far.sockets(programs, self.hosts.address).encode()
         receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
         hosts = self.hosts
         late = time.monotonic() + timeout
 
-        def within(seconds: float, otherwise: str) -> Callable[[], None]:
-            """What is to be called while something is waited for, at most for so long."""
+        def within(
+            seconds: float, otherwise: str, beside: remote.Session | None = None
+        ) -> Callable[[], None]:
+            """What is to be called while something is waited for, at most for so long, and as
+            long as the session `beside` is there, too."""
             end = min(late, time.monotonic() + seconds)
 
             def poll() -> None:
                 tick()
                 if cancel.is_set():
                     raise process.Cancelled("cancelled")
+                if beside:
+                    beside.check()
                 if time.monotonic() > end:
                     raise LabError(f"{scenario.name}, seed {seed}: {otherwise}")
 
@@ -817,10 +825,12 @@ class Ssh(Backend):
             there.wait("ready", within(far.GRACE, f"{hosts.receiver.where} does not get ready"))
             with remote.Session(hosts.sender, files, trees) as here:
                 prepare = far.GRACE + BUILDS * self.build
-                here.wait("ready", within(prepare, f"{hosts.sender.where} does not get ready"))
+                unready = f"{hosts.sender.where} does not get ready"
+                here.wait("ready", within(prepare, unready, there))
                 nothing = f"nothing passes between {hosts.sender.ssh} and {hosts.address}"
-                here.files(run, within(scenario.duration + far.GRACE, nothing))
+                here.files(run, within(scenario.duration + far.GRACE, nothing, there))
             there.files(run, within(far.GRACE, nothing))
+        self._sent += far.sent(run / "out", programs)
         for file in (run / "out").iterdir():
             # The kernel's is the sender's, which came first.
             file.rename(run / file.name)

@@ -21,7 +21,8 @@ from pydantic import (
 
 from longfat.core import units
 from longfat.core.errors import LabError
-from longfat.machines.remote import Machine
+from longfat.machines.remote import SILENCE, Machine
+from longfat.run import iperf3, ss
 from longfat.run.iperf3 import Connection
 from longfat.run.scenario import Link, Scenario
 
@@ -175,14 +176,26 @@ def receiver(connections: list[Connection]) -> str:
     return "\n".join([*out, "echo ready", "wait"]) + "\n"
 
 
-def sender(connections: list[Connection], address: str) -> str:
-    """All clients; the first that fails ends it."""
-    out = ["echo ready"]
+def sockets(connections: list[Connection], address: str) -> str:
+    """For ss: the sender's connections, those that control a test too."""
+    ports = [one.port for one in connections]
+    return " ".join(ss.to(address, min(ports), max(ports)))
+
+
+def sender(connections: list[Connection], address: str, most: int) -> str:
+    """All clients; the first that fails ends it, and so do more bytes than `most`."""
+    # How long the kernel keeps a connection of which it hears nothing, where iperf3 can say so.
+    late = f"--snd-timeout {SILENCE * 1000}"
+    out = [
+        f"late=; ! iperf3 --help | grep -q -e --snd-timeout || late='{late}'",
+        "echo ready",
+        f"limit {most} &",
+    ]
     for one in connections:
         file = f"out/client-{one.ident}"
         out += [
             f"(sleep {one.start:.3f}; iperf3 --client {address} --port {one.port} "
-            f"--connect-timeout {CONNECT * 1000} --congestion {one.cc} --time {one.seconds} "
+            f"--connect-timeout {CONNECT * 1000} $late --congestion {one.cc} --time {one.seconds} "
             f"--interval {one.interval:g} --json >{file} 2>{file}.err; "
             f"! grep -q '\"error\"\\|iperf3: error' {file} {file}.err) &",
             f"client_{one.ident}=$!",
@@ -191,3 +204,9 @@ def sender(connections: list[Connection], address: str) -> str:
         file = f"out/client-{one.ident}"
         out.append(f'wait "$client_{one.ident}" || fail "{_said(file)}"')
     return "\n".join(out) + "\n"
+
+
+def sent(out: Path, connections: list[Connection]) -> int:
+    """How many bytes a run has sent, by what its clients said."""
+    said = [iperf3.said((out / f"client-{one.ident}").read_text()) for one in connections]
+    return sum(int(one["end"]["sum_sent"]["bytes"]) for one in said)

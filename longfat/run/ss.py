@@ -64,6 +64,12 @@ def parse(text: str) -> list[Connection]:
     return [found for line in lines if (found := _connection(line))]
 
 
+def to(address: str, first: int, last: int) -> list[str]:
+    """The filter for connections to these ports there."""
+    host = f"[{address}]" if ":" in address else address
+    return ["dst", host, "and", "dport", ">=", f":{first}", "and", "dport", "<=", f":{last}"]
+
+
 def ask(expression: list[str]) -> Callable[[], str]:
     """What asks ss for the connections that match the filter `expression` ("dport = 5201")."""
     if not shutil.which("ss"):

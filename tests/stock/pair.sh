@@ -1,14 +1,19 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
 #
-# pair.sh OUT ROLE: the ssh backend, and `longfat measure`, between two virtual machines (by
+# pair.sh OUT ROLE [CASE...]: the ssh backend, and `longfat measure`, between two virtual machines (by
 # tests/machines.py), as root in each of them: near, which has the lab, and far.  Both have Debian's
-# package of our modules, sshd and iperf3.  PYTHONPATH has the lab and what it needs.  KTAP from near.
+# package of our modules, sshd and iperf3.  PYTHONPATH has the lab and what it needs.  KTAP from near,
+# which starts itself again for each case.
+#
+# Emulated, a handshake of ssh's takes seconds.  So the scripts' own commands for far have a
+# connection that stays, and time is looked at, not counted in turns.  It is that since the boot,
+# as the clocks are set.
 #
 # shellcheck disable=SC2317 # functions that result() calls by name
 #
 # OUT is the same directory for both.  What near wants of the emulator of far it asks for by a file
-# there: OUT/stop, and OUT/quit; tests/machines.py adds .done to its name when that is done.
+# there: OUT/stop, OUT/cont and OUT/quit; tests/machines.py adds .done to its name when that is done.
 # shellcheck source=tests/stock/ktap.sh
 . "$(dirname "$0")/ktap.sh"
 # shellcheck source=tests/stock/path.sh
@@ -23,12 +28,19 @@ lab() {
 	python3 -B -m longfat "$@"
 }
 
+seconds() {
+	read -r since _ </proc/uptime
+	echo "${since%.*}"
+}
+
+# await SECONDS COMMAND...: until it is true
 await() {
-	i=0
+	end=$(($(seconds) + $1))
+	within=$1
+	shift
 	until "$@"; do
-		i=$((i + 1))
-		[ "$i" -lt 900 ] || die "after 3 minutes there is not: $*"
-		sleep 0.2
+		[ "$(seconds)" -lt "$end" ] || die "after $within s there is not: $*"
+		sleep 0.5
 	done
 }
 
@@ -48,7 +60,7 @@ clock() {
 # The network card that both emulators know.
 card() {
 	modprobe virtio_net
-	await found ls /sys/bus/virtio/drivers/virtio_net/virtio*/net
+	await 60 found ls /sys/bus/virtio/drivers/virtio_net/virtio*/net
 	basename /sys/bus/virtio/drivers/virtio_net/virtio*/net/*
 }
 
@@ -56,10 +68,11 @@ server() {
 	mkdir -p /run/sshd /root/.ssh
 	rm -f /run/nologin
 	ssh-keygen -q -A
-	await found cp "$out/key.pub" /root/.ssh/authorized_keys
+	# The other machine may boot much later.
+	await 1800 found cp "$out/key.pub" /root/.ssh/authorized_keys
 	chmod -R go= /root/.ssh
-	/usr/sbin/sshd -E "$tmp/sshd"
-	await listens 22
+	/usr/sbin/sshd -E /run/sshd.log
+	await 60 listens 22
 }
 
 be_far() {
@@ -76,52 +89,99 @@ be_far() {
 	shape 0%
 	server
 	iperf3 --server >/dev/null 2>&1 &
-	await listens 5201
+	await 60 listens 5201
 	touch "$out/far.ready"
+	echo "# far is ready after $(seconds) s"
 	# It is ended from without.
 	sleep infinity
+}
+
+joined() {
+	ip addr replace $near/24 dev eth0
+	ip route replace default via 10.77.1.2
 }
 
 be_near() {
 	clock '1 hour ago'
 	ip link set "$(card)" name eth0
-	ip addr add $near/24 dev eth0
 	ip link set lo up
 	ip link set eth0 up
-	ip route add default via 10.77.1.2
+	joined
 	mkdir -p /root/.ssh
 	ssh-keygen -q -t ed25519 -N '' -f /root/.ssh/id_ed25519
 	cp /root/.ssh/id_ed25519.pub "$out/key.new"
 	mv "$out/key.new" "$out/key.pub"
-	printf 'Host near\nHostName %s\nHost far\nHostName %s\nHost *\n%s\n' $near $far \
-		"StrictHostKeyChecking accept-new" >/root/.ssh/config
+	cat >/root/.ssh/config <<END
+Host near
+	HostName $near
+Host far
+	HostName $far
+Host *
+	StrictHostKeyChecking accept-new
+	BatchMode yes
+	ConnectTimeout 60
+	ServerAliveInterval 5
+	ServerAliveCountMax 3
+END
 	server
-	await test -e "$out/far.ready"
+	echo "# near is ready after $(seconds) s"
+	await 1800 test -e "$out/far.ready"
+	await 300 at_far true
 	printf '[sender]\nssh = "near"\n[receiver]\nssh = "far"\naddress = "%s"\nport = 5301\n' \
 		$far >/root/to-far.toml
 	printf '[sender]\nssh = "far"\n[receiver]\nssh = "near"\naddress = "%s"\nport = 5301\n' \
 		$near >/root/to-near.toml
 }
 
+# Over a connection that is there already, if there is one.
+at_far() {
+	ssh -n -o ControlMaster=auto -o ControlPersist=yes -o ControlPath=/run/to-far far "$@"
+}
+
+# What is to be cut must not hold this one, too.
+leave_far() {
+	ssh -o ControlPath=/run/to-far -O exit far
+}
+
 # All that an experiment may change at one end.
 # shellcheck disable=SC2016 # for a shell at each end
 settings='
-	sysctl -a 2>/dev/null | grep "^net.ipv4.tcp_" | grep -v available
-	lsmod | sed -n "s/^\(tcp_[a-z]*\) .*/\1/p" | sort
-	ls -d /tmp/longfat.* 2>/dev/null
+	cd /proc/sys/net/ipv4 && grep -s . tcp_* | grep -v available
+	sed -n "s/^\(tcp_[a-z]*\) .*/module \1/p" /proc/modules
+	for left in /tmp/longfat.*; do [ ! -e "$left" ] || echo "$left"; done
 	pgrep -a iperf3 | grep -v -- --server$
 	true'
 
-both() {
-	sh -c "$settings" && ssh -o ConnectTimeout=5 far "$settings"
+# look WHEN END: to /run/WHEN.END
+look() {
+	case $2 in
+	near) sh -c "$settings" ;;
+	far) at_far "$settings" ;;
+	esac >"/run/$1.$2"
 }
 
+# Nothing is under way from an earlier case.
+calm() {
+	look before near && look before far && ! grep -q "^/tmp/longfat" /run/before.*
+}
+
+# as_before END...
 as_before() {
-	both 2>/dev/null | cmp -s "$tmp/before" -
+	for end_of; do
+		look now "$end_of" 2>/dev/null &&
+			cmp -s "/run/before.$end_of" "/run/now.$end_of" || return
+	done
 }
 
+# put_back SECONDS END...: it is as before there, after so long at most
 put_back() {
-	await as_before
+	(await "$1" as_before "$2" ${3:+"$3"}) && return
+	shift
+	for end_of; do
+		echo "what $end_of had, and what it has:"
+		diff "/run/before.$end_of" "/run/now.$end_of"
+	done
+	die "that is left"
 }
 
 scenario() {
@@ -148,9 +208,9 @@ over_ssh() {
 	shift
 	scenario "$name" 4
 	lab run "/root/$name.toml" --backend ssh --hosts /root/to-far.toml "$@" -o "$out/ssh" ||
-		die "it failed; sshd said: $(tail -n 3 "$tmp/sshd")"
+		die "it failed; sshd said: $(tail -n 3 /run/sshd.log)"
 	[ -s "$out/ssh/$name-s1.json" ] || die "no result"
-	as_before || die "that is left: $(both | diff "$tmp/before" -)"
+	put_back 0 near far
 }
 
 # A run that would take ten minutes: $lab is its process, once it is in the middle.
@@ -160,7 +220,7 @@ begun() {
 	env --default-signal=INT python3 -B -m longfat run "/root/$1.toml" --backend ssh \
 		--hosts "/root/$2.toml" -o "$out/ssh" >"$tmp/lab" 2>&1 &
 	lab=$!
-	await connected
+	await 300 connected
 }
 
 connected() {
@@ -168,8 +228,16 @@ connected() {
 	ss -Hnt state established "( dport = :5301 or sport = :5301 )" | grep -q .
 }
 
+gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# Who of the lab, its ssh and iperf3 sees first that nothing comes any more says so.
+lost="the connection was lost\|Timeout, server\|timed out"
+
 # ended STATUS WORDS: the lab ends so, and says so
 ended() {
+	(await 240 gone "$lab") || die "it said so far: $(cat "$tmp/lab")"
 	wait "$lab"
 	status=$?
 	[ "$status" = "$1" ] || die "exit status $status and not $1: $(cat "$tmp/lab")"
@@ -179,79 +247,103 @@ ended() {
 interrupted() {
 	begun interrupted to-far
 	[ "$(cat "$ltcp/parameters/beta")" = 200 ] || die "the parameter is not set"
-	ssh far sysctl -n net.ipv4.tcp_reordering | grep -qx 5 || die "the sysctl is not set at far"
+	at_far sysctl -n net.ipv4.tcp_reordering | grep -qx 5 || die "the sysctl is not set at far"
 	kill -INT "$lab"
 	ended 130 ""
-	as_before || die "that is left: $(both | diff "$tmp/before" -)"
+	put_back 0 near far
 }
 
 killed() {
 	begun killed to-far
 	kill -KILL "$lab"
 	wait "$lab"
-	put_back
+	put_back 300 near far
 }
 
 # Nothing passes any more, and nobody is told.
 cut_off() {
 	begun cut to-far
+	leave_far
 	ip addr del "$near/24" dev eth0
-	ended 1 "the connection was lost\|Timeout, server"
-	ip addr add "$near/24" dev eth0
-	ip route add default via 10.77.1.2
-	put_back
+	ended 1 "$lost"
+	joined
+	put_back 300 near far
 }
 
 emulator() {
 	touch "$out/$1"
-	await test -e "$out/$1.done"
+	await 120 test -e "$out/$1.done"
 }
 
 # The other machine hangs, and comes back when everybody has given it up.
 hung() {
 	begun hung to-near
+	leave_far
 	emulator stop
-	ended 1 "the connection was lost\|Timeout, server"
-	sh -c "$settings" >"$tmp/here"
+	ended 1 "$lost"
+	put_back 0 near
 	emulator cont
-	put_back
-	head -n "$(wc -l <"$tmp/here")" "$tmp/before" | cmp -s - "$tmp/here" ||
-		die "that was left here: $(diff "$tmp/before" "$tmp/here")"
+	put_back 300 near far
+}
+
+unloaded() {
+	rmmod tcp_ltcp tcp_ghstcp 2>/dev/null
+	! grep -q "^tcp_\(ltcp\|ghstcp\) " /proc/modules
 }
 
 measured() {
 	modprobe -a tcp_ltcp tcp_ghstcp
-	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 2 --seconds 4 --save "$out/pair.toml" \
-		-o "$out/pair" || return 1
-	rmmod tcp_ltcp tcp_ghstcp
+	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 2 --seconds 15 --save "$out/pair.toml" \
+		-o "$out/pair"
+	status=$?
+	await 150 unloaded
+	[ "$status" = 0 ] || die "exit status $status"
 	grep -q '^rtt = "[67]' "$out/pair.toml" || die "that is not the path: $(cat "$out/pair.toml")"
-	as_before || die "that is left: $(both | diff "$tmp/before" -)"
+	put_back 0 near far
 }
 
 # The other machine is gone for good.
 crashed() {
 	begun crashed to-far
+	leave_far
 	emulator quit
-	ended 1 "the connection was lost\|Timeout, server"
-	sh -c "$settings" >"$tmp/here"
-	head -n "$(wc -l <"$tmp/here")" "$tmp/before" | cmp -s - "$tmp/here" ||
-		die "that was left here: $(diff "$tmp/before" "$tmp/here")"
+	ended 1 "$lost"
+	put_back 0 near
+}
+
+# part SECONDS NAME COMMAND...: a result, which fails after so long
+part() {
+	echo "# begins after $(seconds) s: $2"
+	most=$1
+	title=$2
+	shift 2
+	result "$title" timeout --verbose --kill-after 60 "$most" sh "$0" "$out" "$role" "$@"
 }
 
 case $role in
 far) be_far ;;
 esac
+if [ $# -gt 2 ]; then
+	shift 2
+	lab=
+	trap '[ -z "$lab" ] || { kill "$lab" && wait "$lab"; } 2>/dev/null; rm -rf "$tmp"' EXIT
+	joined
+	await 240 calm
+	"$@"
+	exit
+fi
 echo "KTAP version 1"
-be_near
 echo 1..8
-both >"$tmp/before"
-result "a module of the package is loaded and removed" over_ssh packaged
-result "Ctrl-C, and all is put back" interrupted
-result "the lab is killed, and all is put back" killed
-result "the network is gone, and all is put back" cut_off
-result "the sender hangs for a while, and all is put back" hung
-result "measured between clocks that are two hours apart" measured
-result "a module is built of sources that are newer than the clock, and removed" \
+be_near
+part 600 "a module of the package is loaded and removed" over_ssh packaged
+part 600 "Ctrl-C, and all is put back" interrupted
+part 600 "the lab is killed, and all is put back" killed
+part 900 "the network is gone, and all is put back" cut_off
+part 900 "the sender hangs for a while, and all is put back" hung
+# If it failed.
+[ -e "$out/cont.done" ] || (emulator cont)
+part 900 "measured between clocks that are two hours apart" measured
+part 1200 "a module is built of sources that are newer than the clock, and removed" \
 	over_ssh built --build
-result "the receiver crashes, and all is put back" crashed
+part 600 "the receiver crashes, and all is put back" crashed
 exit $failed

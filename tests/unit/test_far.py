@@ -36,6 +36,11 @@ host=$2
 shift 2
 case $host in
 far) exec setsid --wait nsenter --target "$LONGFAT_FAR" --net sh -c "$*" ;;
+lost) # for what has nothing to do with far.sh it is there
+	case $* in *far.sh*) echo ready; sleep 3 ;; *) exit 0 ;; esac
+	echo "Timeout, server lost not responding." >&2
+	exit 255
+	;;
 down) echo "ssh: connect to host down port 22: Connection timed out" >&2; exit 255 ;;
 *) exec setsid --wait sh -c "$*" ;;
 esac
@@ -101,9 +106,9 @@ class Two:
     def lab(self, *words: object) -> list[str]:
         return [*LONGFAT, *self.words(*words)]
 
-    def start(self, script: str) -> subprocess.Popen[str]:
-        """A shell's script on the near host."""
-        hosts = [sys.executable, str(ROOT / "tests/two_hosts.py"), "sh", "-c", script]
+    def start(self, script: str, *path: str) -> subprocess.Popen[str]:
+        """A shell's script on the near host; `path` are options for what is between them."""
+        hosts = [sys.executable, str(ROOT / "tests/two_hosts.py"), *path, "sh", "-c", script]
         return subprocess.Popen(
             hosts, env=self.environment, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -175,12 +180,14 @@ def busy(two: Two, program: subprocess.Popen[str]) -> None:
     awaited(sends)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_an_end_in_the_middle(two: Two, number: signal.Signals) -> None:
     """By Ctrl-C or a crash of the lab: all is put back, and nothing runs any more."""
     lab = shlex.join(two.lab(two.scenario(seconds=60)))
     script = (
-        f"({settings()}) >{two.where}/a; {lab} & wait $!; echo $? >{two.where}/rc;"
+        # What a shell starts in the background is deaf to Ctrl-C.
+        f"({settings()}) >{two.where}/a; env --default-signal=INT {lab} & "
+        f"wait $!; echo $? >{two.where}/rc;"
         # The far end says that it has done with it, by removing its directory.
         f"while [ -e {two.where}/tmp/longfat.* ] 2>/dev/null || [ $? = 2 ]; do sleep 0.1; done;"
         f"({settings()}) >{two.where}/b; ps -ef | grep -c '[i]perf3 --client'"
@@ -226,6 +233,38 @@ def test_one_end_crashes(two: Two) -> None:
     assert two.left() == []
 
 
+def test_the_receiver_is_gone(two: Two) -> None:
+    """The lab does not wait for the sender, which may send into nowhere for long."""
+    file = two.scenario(seconds=60, cc="cubic")
+    file.write_text(file.read_text().rpartition("[[flow]]")[0])
+    hosts = two.where / "hosts.toml"
+    # A server is there already.
+    hosts.write_text(HOSTS.replace('"far"', '"lost"').replace("5301", "5201"))
+    began = time.monotonic()
+    done = two.call(f"{shlex.join(two.lab(file))}; echo $?")
+    assert done.stdout.strip() == "1"
+    assert "receiver lost: Timeout, server lost not responding." in done.stderr
+    assert time.monotonic() - began < 40 and two.left() == []
+
+
+def test_a_path_that_is_gone(two: Two) -> None:
+    """No connection of the sender's is left, which would hold a module for minutes."""
+    cut = two.where / "cut"
+    lab = shlex.join(two.lab(two.scenario(seconds=60)))
+    program = two.start(
+        f"{lab} & while [ ! -e {cut} ]; do sleep 0.1; done; sleep 1; kill -KILL $!; wait $!;"
+        f"while [ -e {two.where}/tmp/longfat.* ] 2>/dev/null || [ $? = 2 ]; do sleep 0.1; done;"
+        "ss -Hnt state connected | grep :53",
+        *("--while", str(cut), "--then-loss", "100%"),
+    )
+    busy(two, program)
+    time.sleep(1)
+    cut.touch()
+    out, wrong = program.communicate(timeout=60)
+    assert out == "", wrong
+    assert two.left() == []
+
+
 def is_guard(path: Path, where: str) -> bool:
     try:
         words = (path / "cmdline").read_bytes().split(b"\0")
@@ -243,6 +282,11 @@ def is_guard(path: Path, where: str) -> bool:
         ({}, "vegas", "tcp_vegas cannot be loaded: install it there"),
         ({"tcp_reordering": "tcp_nosuch"}, "reno", "this kernel has no /proc/sys/net/ipv4"),
         ({"[sender]": 'cap = "10MB"\n[sender]'}, "reno", "above the cap of 0.01 GB (cap in "),
+        # The path has more than the scenario says.
+        (
+            {"[sender]": 'cap = "6MB"\n[sender]', '"50mbit"': '"1mbit"'},
+            *("reno", "sender near: the cap is used up (cap in the file of --hosts)"),
+        ),
         ({"5301": "5201"}, "reno", "receiver far: port 5201 is taken"),
     ],
 )
@@ -259,6 +303,7 @@ def test_what_fails(two: Two, other: dict[str, str], cc: str, words: str) -> Non
     assert two.left() == []
 
 
+<<<<<<< HEAD
 def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -> None:
     """Which is said before anything goes to the machines, which there are none of."""
     two = Two(tmp_path)
@@ -267,6 +312,17 @@ def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -
         answer = longfat(*two.words(file, option, file))
         assert answer.status == 1 and f"longfat: {option}: the ssh backend" in answer.err
         assert words in answer.err
+=======
+def test_the_cap_is_that_of_all_runs(two: Two) -> None:
+    """Of two runs, one of which has less than it."""
+    hosts, file = two.where / "hosts.toml", two.scenario()
+    hosts.write_text(f'cap = "20MB"\n{HOSTS}')
+    text = file.read_text().replace("50mbit", "1mbit")
+    file.write_text(text.replace("warmup", "seeds = [1, 2]\nwarmup"))
+    done = two.call(shlex.join(two.lab(file)))
+    assert done.returncode == 1 and "sender near: the cap is used up" in done.stderr
+    assert [path.name for path in two.where.glob("two-s*.json")] == ["two-s1.json"]
+>>>>>>> w32
 
 
 # --- a session by itself
@@ -335,6 +391,34 @@ def test_what_cannot_be_put_back_is_said(here: Path) -> None:
         session,
     ):
         session.files(here, nothing)
+
+
+UNLOAD = """
+read -r now _ </proc/uptime
+late=$((${now%.*} + $1))
+say() { echo "$*"; }
+sleep() { echo >>tries; [ $(wc -l <tries) -lt 100 ] || command sleep 1; }
+rmmod() { [ $(wc -l <tries) -ge $after ] && rm module || ! echo "Module is in use"; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("seconds", "after", "said"),
+    [(9, 99, ""), (0, 99, "left the module {}: Module is in use\n")],
+)
+def test_a_module_that_is_held(tmp_path: Path, seconds: int, after: int, said: str) -> None:
+    """It is tried for as long as the kernel may keep a connection."""
+    text = (ROOT / "longfat/guest/far.sh").read_text()
+    unload = text[text.index("unload() {") :].partition("\n}\n")[0]
+    for name in ("module", "tries"):
+        (tmp_path / name).touch()
+    name = f"../..{tmp_path}/module"
+    script = f"after={after}; {UNLOAD}{unload}\n}}\nunload {name}"
+    done = subprocess.run(
+        ["sh", "-c", script, "sh", str(seconds)], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert (done.stdout, done.stderr) == (said.format(name), "")
+    assert (tmp_path / "module").exists() == bool(said)
 
 
 # --- files and scenarios

@@ -4,6 +4,7 @@ says where there is no path to measure."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -12,17 +13,19 @@ import signal
 import socket
 import subprocess
 import sys
+import textwrap
+import threading
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 
-from longfat.core.errors import LabError
 from longfat.measure.path import client
 from longfat.run import result, scenario, ss
+from longfat.run.result import Json
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs/measure.md"
@@ -130,6 +133,96 @@ def test_between_two_hosts(tmp_path: Path) -> None:
     assert again.returncode == 1 and "has the results of another measurement" in again.stderr
 
 
+def warnings() -> dict[str, list[str]]:
+    """What the page says was done, and what came of it."""
+    found: dict[str, list[str]] = {}
+    for block in re.findall(r"^(?:    .*\n)+", PAGE.read_text(), re.M):
+        first, *rest = textwrap.dedent(block).splitlines()
+        if first.startswith(("near# ", "far# ")):
+            found[first] = rest
+    return found
+
+
+def numberless(lines: Iterable[str]) -> list[str]:
+    return [re.sub(r"\d+(\.\d+)?", "N", line) for line in lines]
+
+
+@pytest.mark.parametrize("done", warnings())
+def test_a_warning(tmp_path: Path, done: str) -> None:
+    """What limits besides the algorithm is made to happen."""
+    hosts()
+    where, _, command = done.partition("# ")
+    if "ethtool" in command and not shutil.which("ethtool"):
+        pytest.skip("ethtool is not installed")
+    there = 'nsenter --target "$LONGFAT_FAR" --net ' if where == "far" else ""
+    words = ("-C", "reno", "--rounds", "1", "--seconds", "2", "-o", str(tmp_path / "out"))
+    inner = shlex.join([*LONGFAT, "measure", "10.9.0.2", *words])
+    # Devices are those of the namespace in which /sys was mounted.
+    script = f"mount -t sysfs sysfs /sys && {there}{command} >/dev/null && {inner}"
+    said = call([*HOSTS, "sh", "-c", script])
+    assert said.returncode == 0, said.stderr
+    wanted = warnings()[done]
+    assert {*numberless(wanted)} <= {*numberless(said.stdout.splitlines())}, said.stdout
+
+
+def test_iperf3_is_the_limit(tmp_path: Path) -> None:
+    """Over loopback.  As other work may take the processor away, less of one is called all."""
+    code = "from longfat.measure.path import limits; limits.BUSY = 10; "
+    code += "from longfat.cli import main; main()"
+    with server() as port:
+        words = ["--port", str(port), "-C", "reno", "--rounds", "1", "--seconds", "2"]
+        words += ["--cap", "900GB", "-o", str(tmp_path / "out")]
+        done = call([sys.executable, "-c", code, "measure", "127.0.0.1", *words])
+    assert done.returncode == 0, done.stderr
+    lines = [line.removeprefix("    ") for line in PAGE.read_text().splitlines()]
+    at = next(n for n, line in enumerate(lines) if "iperf3 used up a processor of" in line)
+    assert "\n".join([*lines[at : at + 2], ""]) in done.stdout
+
+
+def loopback(tmp_path: Path, port: int, *words: object, host: str = "127.0.0.1") -> list[Json]:
+    """What one round to a server on this host gives."""
+    out = tmp_path / "out"
+    rest = ("-C", "reno", "--rounds", 1, "--seconds", 1, "--cap", "900GB", "-o", out)
+    done = measure(host, "--port", port, *words, *rest)
+    assert done.returncode == 0, done.stderr
+    return [result.read(file) for file in sorted(out.glob("*.json"))]
+
+
+def test_in_reverse(tmp_path: Path) -> None:
+    """What arrives here is measured, and what only the sender knows is not."""
+    with server() as port:
+        (one,) = loopback(tmp_path, port, "--reverse")
+    (flow,) = one["flows"]
+    (rows,) = flow["connections"]
+    assert one["path"]["reverse"] and one["summary"]["goodput_bps"] > 0
+    assert rows["received"][-1] > 0 and not flow["rtt_ms"]["p50"]
+
+
+def test_several_connections(tmp_path: Path) -> None:
+    with server() as port:
+        alone, three = loopback(tmp_path, port, "--parallel", "1,3")
+    assert [len(one["flows"][0]["connections"]) for one in (alone, three)] == [1, 3]
+    assert three["scenario"]["case_name"] == "reno x3"
+    assert all(rows["received"][-1] > 0 for rows in three["flows"][0]["connections"])
+
+
+def test_a_number_of_bytes(tmp_path: Path) -> None:
+    """Many enough for ss to see some of it."""
+    with server() as port:
+        (one,) = loopback(tmp_path, port, "--bytes", "1GB")
+    (flow,) = one["flows"]
+    assert 1e9 <= one["path"]["sent_bytes"] < 1.1e9
+    assert flow["completion_s"] == pytest.approx(one["path"]["seconds"], rel=0.2)
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    with server() as port:
+        (one,) = loopback(tmp_path, port, host="::1")
+    assert one["path"]["address"] == "::1" and one["summary"]["goodput_bps"] > 0
+    (rows,) = one["flows"][0]["connections"]
+    assert rows["received"][-1] > 0
+
+
 def test_no_server(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -232,16 +325,71 @@ def test_an_iperf3_that_is_too_old(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     program.write_text("#!/bin/sh\necho iperf 3.0.7; echo '  -c, --client <host>'\n")
     program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
-    with pytest.raises(LabError, match="too old: it has no --connect-timeout"):
-        client.need()
+    done = measure("127.0.0.1", "-C", "reno", "-o", tmp_path / "out")
+    assert done.returncode == 1 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("longfat: this iperf3 is too old: it has no --connect-timeout; install")
+
+
+class Old:
+    """A server before 3.1, by its results: a newer one's, without what came later.  It takes one
+    test."""
+
+    # What it says of all, and of each stream.
+    KNOWN = ("cpu_util_total", "cpu_util_user", "cpu_util_system", "sender_has_retransmits")
+    OF_STREAM = ("id", "bytes", "retransmits", "jitter", "errors", "packets")
+    RESULTS = b"\x0d"  # EXCHANGE_RESULTS, after which they come
+
+    def __init__(self, port: int) -> None:
+        self.listens = socket.create_server(("127.0.0.1", 0))
+        self.port, self.behind = int(self.listens.getsockname()[1]), port
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self) -> None:
+        with self.listens:
+            # The first connection controls the test.
+            for back in (self.results, self.pass_on):
+                here, _ = self.listens.accept()
+                there = socket.create_connection(("127.0.0.1", self.behind))
+                for work, ends in ((self.pass_on, (here, there)), (back, (there, here))):
+                    threading.Thread(target=work, args=ends, daemon=True).start()
+
+    def pass_on(self, from_: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError), from_:
+            while said := from_.recv(1 << 16):
+                to.sendall(said)
+            to.shutdown(socket.SHUT_WR)
+
+    def results(self, from_: socket.socket, to: socket.socket) -> None:
+        with suppress(OSError), from_, from_.makefile("rb") as said:
+            while word := said.read(1):
+                to.sendall(word)
+                if word == self.RESULTS:
+                    whole = json.loads(said.read(int.from_bytes(said.read(4), "big")))
+                    streams = [{key: x[key] for key in self.OF_STREAM} for x in whole["streams"]]
+                    old = {key: whole[key] for key in self.KNOWN} | {"streams": streams}
+                    text = json.dumps(old).encode()
+                    to.sendall(len(text).to_bytes(4, "big") + text)
+            to.shutdown(socket.SHUT_WR)
+
+
+def test_a_server_that_is_old(tmp_path: Path) -> None:
+    with server() as port:
+        (one,) = loopback(tmp_path, Old(port).port)
+    assert one["path"]["bytes"] > 0 and one["path"]["seconds"] >= 1
+    assert one["summary"]["goodput_bps"] > 0
 
 
 def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where ss is always late nothing is known of a run."""
+    """Where ss is always late nothing is known of a run; of a longer one it may be later."""
     monkeypatch.setattr(client, "LATE", 0.0)
-    with server() as port, pytest.raises(client.Failed, match="too busy to measure"):
+    monkeypatch.setattr(client, "SHARE", 0.0)
+    with server() as port:
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
-        client.run(path, client.Contender("reno"), most=1e12)
+        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)"):
+            client.run(path, client.Contender("reno"), most=1e12)
+        monkeypatch.setattr(client, "SHARE", 0.5)
+        assert client.run(path, client.Contender("reno"), most=1e12).samples
 
 
 @contextmanager
@@ -326,13 +474,18 @@ def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
         pytest.skip("this kernel has none that is restricted")
     code = (
         # All that is read of the lab is read before, as others may not see where it is.
-        "import os, sys\n"
-        "from longfat.core.errors import LabError\n"
-        "from longfat.measure.path import host\n"
+        "import contextlib, io, os, sys\n"
+        "from longfat.cli import main\n"
+        "from longfat.measure.path import answer, client, host, lab, limits, rounds, seen\n"
+        "words, sys.argv[1:] = sys.argv[1:], ['measure', '--help']\n"
+        "with contextlib.suppress(SystemExit), contextlib.redirect_stdout(io.StringIO()): main()\n"
+        "sys.argv[1:] = words\n"
         "os.setuid(65534)\n"
-        "try: host.algorithms([sys.argv[1]])\n"
-        "except LabError as error: print(error)"
+        "main()"
     )
-    done = call([sys.executable, "-c", code, restricted[0]])
-    assert f"-C {restricted[0]}: only root may choose it here" in done.stdout, done.stderr
-    assert "tcp_allowed_congestion_control=" in done.stdout
+    words = ["measure", "127.0.0.1", "-C", restricted[0], "-o", "/nosuch"]
+    done = call([sys.executable, "-c", code, *words])
+    assert done.returncode == 1 and done.stdout == ""
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith(f"longfat: -C {restricted[0]}: only root may choose it here"), line
+    assert "tcp_allowed_congestion_control=" in line

@@ -422,6 +422,29 @@ def test_a_small_send_buffer_is_said_before_it_limits() -> None:
     assert 'tcp_wmem="4096 16384 9000000"' in one.command and not one.hard
 
 
+def test_a_machine_whose_sockets_have_little_memory() -> None:
+    """Of pages of 4096 bytes; 45 MB/s and 40 ms are two BDP of 880 pages."""
+    here = replace(HERE, tcp_mem=(800, 1000, 1500), pages=100)
+    assert texts([run("bbr", 1, 360)], here) == []
+    (one,) = limits.find([run("bbr", 1, 360)], replace(here, pages=200))
+    assert "have 4.1 MB together" in one.text and "0.819 MB were in use" in one.text
+    assert one.command == 'sudo sysctl net.ipv4.tcp_mem="870 1100 1700"' and not one.hard
+
+
+@pytest.mark.parametrize("name", ["tcp_window_scaling", "tcp_timestamps", "tcp_sack"])
+def test_what_tcp_should_have(name: str) -> None:
+    (one,) = texts([run("bbr", 1, 40)], replace(HERE, off=(name,)))
+    assert one.startswith(f"net.ipv4.{name} is 0: ")
+    assert one.endswith(f" sudo sysctl net.ipv4.{name}=1")
+
+
+def test_a_window_that_is_not_scaled() -> None:
+    """A larger buffer at the far end would not mend it."""
+    held = run("bbr", 1, 40, limited=NONE | {"receiver": 0.9}, window_offered=65535)
+    (one,) = limits.find([held], replace(HERE, off=("tcp_window_scaling",)))
+    assert one.hard and "tcp_window_scaling=1" in one.command
+
+
 def test_a_kernel_that_remembers() -> None:
     (one,) = texts([run("bbr", 1, 40)], replace(HERE, remembers=True))
     assert "each run begins by what another algorithm left" in one
@@ -461,11 +484,14 @@ def test_what_is_said_beforehand() -> None:
     exact = replace(PLAN, path=replace(PATH, size=1000), rounds=9)
     assert rounds.announce(exact, HERE)[1].startswith("This sends 27 kB. ")
     assert len(rounds.announce(exact, HERE)) == 2
+    first, second = rounds.announce(replace(exact, rounds=0, minutes=2), HERE)
+    assert "rounds for 2 minutes of one run each, 1 kB a run" in first
+    assert second == "How many there are is said after the first. It ends at 1 TB (--cap)."
 
 
 def test_rounds_that_fit() -> None:
-    assert rounds.fitting(10, 4, 15) == 9
-    assert rounds.fitting(0.1, 4, 15) == 1
+    assert rounds.fitting(10, 4 * 15.5) == 9
+    assert rounds.fitting(0.1, 4 * 15.5) == 1
 
 
 class Server:
@@ -498,6 +524,21 @@ def test_all_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     assert server.slept == [rounds.BETWEEN] * 14
     assert "at this rate all runs send 295 MB together" in server.said
     assert "round 5 of 5: " in server.said[-1] and "1053 packets sent again" in server.said[-1]
+
+
+@pytest.mark.parametrize(("minutes", "count"), [(1, 2), (0.1, 1)])
+def test_rounds_of_bytes(monkeypatch: pytest.MonkeyPatch, minutes: float, count: int) -> None:
+    """The first round, here of 20 s, says how many there are."""
+    server = Server(monkeypatch, [])
+    plan = replace(PLAN, path=replace(PATH, size=10**6), rounds=0, minutes=minutes)
+    rounds.carry_out(
+        plan, HERE, server.kept.append, server.said.append, server.slept.append,
+        now=iter([100.0, 120.0]).__next__,
+    )  # fmt: skip
+    assert server.asked == [one.cc for _, _, one in replace(plan, rounds=count).order()]
+    (said,) = (text for text in server.said if text.startswith("the first round took 20 s: "))
+    assert said.endswith(f" in {minutes} minutes, which send {3 * count} MB")
+    assert server.said[0].startswith("round 1: ") and "contenders need 7" in server.said[4]
 
 
 def test_without_a_server_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -569,6 +610,13 @@ def test_the_kernel_is_asked() -> None:
     assert "reno" in host.algorithms([])
     with pytest.raises(LabError, match="-C nosuch: this kernel has no such"):
         host.algorithms(["nosuch"])
+
+
+def test_this_end() -> None:
+    """Of loopback; in a namespace the memory of all sockets is not seen."""
+    found = host.look("127.0.0.1")
+    assert found.device == "lo" and len(found.tcp_wmem) == 3 and len(found.tcp_mem) in (0, 3)
+    assert found.pages >= 0 and {*found.off} <= {*host.FEATURES}
 
 
 def test_a_name_without_an_address() -> None:

@@ -15,7 +15,8 @@ from longfat.core.errors import LabError
 from longfat.run import iperf3, ss
 
 SAMPLE = 0.1  # seconds from sample to sample
-LATE = 0.3  # seconds that ss may take for one
+LATE = 0.3  # seconds that ss may take for one, at least
+SHARE = 1 / 30  # or this of a run, whose rate is then right to a twentieth and mostly far better
 CONNECT = 10  # seconds in which the server has to answer
 STALL = 20  # seconds without a byte after which a run is given up; above CONNECT
 
@@ -127,11 +128,11 @@ def _moved(connections: list[ss.Connection]) -> int:
 
 def run(path: Path, contender: Contender, *, most: float) -> Run:
     """Carry it out.  Failed, Capped after `most` bytes, or LabError if that cannot be."""
-    address = f"[{path.address}]" if ":" in path.address else path.address
-    ask = ss.ask(["dst", address, "dport", "=", f":{path.port}"])
+    ask = ss.ask(ss.to(path.address, path.port, path.port))
     seen: list[tuple[float, list[ss.Connection]]] = []
     # Of an earlier run, which the kernel has not done with.
     before = {one.local for one in ss.parse(ask())}
+    late = LATE if path.size else max(LATE, SHARE * path.seconds)
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as wrong:
         # It tells the server that it ends, which then takes the next test.
         with process.started(
@@ -144,7 +145,7 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
                 connections = [one for one in ss.parse(ask()) if one.local not in before]
                 # When ss looked is known to within this; on a busy machine too badly to count.
                 took = time.monotonic() - now
-                if connections and took < LATE:
+                if connections and took < late:
                     seen.append((now + took / 2, connections))
                 if (total := _moved(connections)) > moved:
                     moved, moved_at = total, now
@@ -175,7 +176,10 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     # Of a number of bytes there may be but one.
     needed = 0.0 if path.size else path.seconds / 2
     if not all(rows and rows[-1][0] >= needed for rows in samples):
-        raise Failed(f"{path.where}: ss was not there in time: this machine is too busy to measure")
+        raise Failed(
+            f"{path.where}: ss was not there in time: this machine is too busy to measure, unless "
+            "runs are longer (--seconds)"
+        )
     used = said["end"].get("sender_tcp_congestion", contender.cc)
     if used != contender.cc:
         raise LabError(f"asked for {contender.cc}, iperf3 used {used}")

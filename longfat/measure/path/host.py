@@ -17,6 +17,14 @@ from longfat.core.errors import LabError
 
 SYSCTLS = Path("/proc/sys/net/ipv4")
 DEVICES = Path("/sys/class/net")
+SOCKSTAT = Path("/proc/net/sockstat")
+# What TCP should never be without, and what it loses then.
+FEATURES = {
+    "tcp_window_scaling": "no window is larger than 64 kB",
+    "tcp_timestamps": "a round trip is measured once a window, and old packets are not told from "
+    "new ones",
+    "tcp_sack": "of the losses of a window one is repaired in a round trip",
+}
 
 
 def sysctl(name: str) -> str:
@@ -74,6 +82,11 @@ class Host:
     tcp_wmem: tuple[int, ...]  # least, first, most
     default: str  # what a socket has that asks for nothing
     remembers: bool = False  # ssthresh of a connection, for the next one to the same host
+    # Pages of all TCP sockets; above the second value buffers grow no more.  None in a namespace,
+    # where that is not seen.
+    tcp_mem: tuple[int, ...] = ()
+    pages: int = 0  # that they have now
+    off: tuple[str, ...] = ()  # of FEATURES
 
 
 def _device(address: str) -> str:
@@ -102,6 +115,12 @@ def _mbps(device: str) -> int:
         return 0
 
 
+def _pages() -> int:
+    """What all TCP sockets have."""
+    found = re.search(r"^TCP: .*\bmem (\d+)", SOCKSTAT.read_text(), re.M)
+    return int(found[1]) if found else 0
+
+
 def look(address: str) -> Host:
     """This end of a connection to `address`."""
     device = _device(address)
@@ -114,6 +133,9 @@ def look(address: str) -> Host:
         # Newer kernels remember metrics without ssthresh, by default.
         remembers=sysctl("tcp_no_metrics_save") == "0"
         and sysctl("tcp_no_ssthresh_metrics_save") in ("", "0"),
+        tcp_mem=tuple(map(int, sysctl("tcp_mem").split())),
+        pages=_pages(),
+        off=tuple(name for name in FEATURES if sysctl(name) == "0"),
     )
 
 

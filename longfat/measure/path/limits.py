@@ -5,17 +5,19 @@ command that mends it."""
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from statistics import median
 
 from longfat.core import data
-from longfat.measure.path.host import Host
+from longfat.measure.path.host import FEATURES, Host
 from longfat.run.result import Json
 
 HELD = 0.2  # of a connection's time, from which on something is said to limit it
 BUSY = 90.0  # per cent of a processor
 FULL = 0.9  # of an interface's rate; what headers take of it is less than the rest
 MOVED = 1.5  # of a round trip without a queue, from round to round
+SCALING = "tcp_window_scaling"
 # A qdisc that has others below it for its queues.
 _PARENTS = {"mq", "mqprio"}
 
@@ -79,7 +81,7 @@ def _buffers(results: list[Json], host: Host) -> list[Limit]:
         command = f'sudo sysctl net.ipv4.tcp_wmem="{least} {first} {wanted}"'
         found.append(Limit(f"{held if count else small}.", command, hard=bool(count)))
     count, share = _limited(results, "receiver")
-    if count:
+    if count and SCALING not in host.off:
         offered = max(one["path"]["window_offered"] for one in results)
         wanted = _round(max(4 * bdp(results), 4 * offered))
         found.append(
@@ -91,6 +93,37 @@ def _buffers(results: list[Json], host: Host) -> list[Limit]:
             )
         )
     return found
+
+
+def _memory(results: list[Json], host: Host) -> list[Limit]:
+    """What all TCP sockets of this machine may have together."""
+    if not host.tcp_mem:
+        return []
+    page = os.sysconf("SC_PAGE_SIZE")
+    wanted, there = host.pages + 2 * bdp(results) / page, host.tcp_mem[1]
+    if wanted <= there:
+        return []
+    values = " ".join(str(_round(value * wanted / there)) for value in host.tcp_mem)
+    return [
+        Limit(
+            f"All TCP sockets of this machine have {there * page / 1e6:.3g} MB together before "
+            f"their buffers stop to grow, and {host.pages * page / 1e6:.3g} MB were in use; two "
+            f"BDP are {2 * bdp(results) / 1e6:.3g} MB.",
+            f'sudo sysctl net.ipv4.tcp_mem="{values}"',
+        )
+    ]
+
+
+def _features(results: list[Json], host: Host) -> list[Limit]:
+    """What TCP should never be without."""
+    return [
+        Limit(
+            f"net.ipv4.{name} is 0: {FEATURES[name]}.",
+            f"sudo sysctl net.ipv4.{name}=1",
+            hard=name == SCALING and bool(_limited(results, "receiver")[0]),
+        )
+        for name in host.off
+    ]
 
 
 def _machines(results: list[Json]) -> list[Limit]:
@@ -197,7 +230,10 @@ def find(results: list[Json], host: Host) -> list[Limit]:
     """All that is known of, what limited first."""
     if not results:
         return []
+    found = []
     # The far end's buffers and queue are not ours to see.
-    ours = [] if results[0]["path"]["reverse"] else _buffers(results, host)
-    found = [*ours, *_machines(results), *_interface(results, host), *_rounds(results, host)]
+    if not results[0]["path"]["reverse"]:
+        found += [*_buffers(results, host), *_memory(results, host)]
+    found += [*_features(results, host), *_machines(results)]
+    found += [*_interface(results, host), *_rounds(results, host)]
     return sorted(found, key=lambda one: not one.hard)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import count
 
 from longfat.core import units
 from longfat.core.errors import LabError
@@ -28,9 +29,10 @@ Say = Callable[[str], None]
 class Plan:
     path: Path
     contenders: tuple[Contender, ...]
-    rounds: int
+    rounds: int  # 0: as many as fit into the minutes, once it is known how long one takes
     seed: int
     cap: int  # bytes, in both directions
+    minutes: float = 0.0
 
     @property
     def runs(self) -> int:
@@ -39,16 +41,16 @@ class Plan:
     def order(self) -> Iterator[tuple[int, int, Contender]]:
         """Round, place in it, and who has that."""
         chance = random.Random(self.seed)
-        for number in range(1, self.rounds + 1):
+        for number in range(1, self.rounds + 1) if self.rounds else count(1):
             for place, one in enumerate(
                 chance.sample(self.contenders, len(self.contenders)), start=1
             ):
                 yield number, place, one
 
 
-def fitting(minutes: float, contenders: int, seconds: int) -> int:
-    """How many rounds there are in so many minutes, one at least."""
-    return max(1, int(minutes * 60 / (contenders * (seconds + BETWEEN))))
+def fitting(minutes: float, seconds: float) -> int:
+    """How many rounds of so many seconds there are in so many minutes, one at least."""
+    return max(1, int(minutes * 60 / seconds))
 
 
 def size(count: float) -> str:
@@ -63,15 +65,19 @@ def announce(plan: Plan, host: Host) -> list[str]:
     """What will be done, how long it takes, and how much it sends."""
     path, names = plan.path, ", ".join(one.label for one in plan.contenders)
     each = f"{size(path.size)}" if path.size else f"{path.seconds} s"
-    count = f"{plan.rounds} rounds" if plan.rounds > 1 else "one round"
+    many = f"{plan.rounds} rounds" if plan.rounds > 1 else "one round"
+    if not plan.rounds:
+        many = f"rounds for {plan.minutes:g} minutes"
     said = [
-        f"{names}: {count} of one run each, {each} a run, in random order "
+        f"{names}: {many} of one run each, {each} a run, in random order "
         f"(--seed {plan.seed}), {'from' if path.reverse else 'to'} {path.where}"
     ]
     time_ = plan.runs * (path.seconds + BETWEEN)
     minutes = f"{time_ / 60:.0f} minutes" if time_ >= 120 else f"{time_:.0f} s"
     cap = f"It ends at {size(plan.cap)} (--cap)."
-    if path.size:
+    if not plan.rounds:
+        said.append(f"How many there are is said after the first. {cap}")
+    elif path.size:
         said.append(f"This sends {size(plan.runs * path.size)}. {cap}")
     elif host.mbps:
         most = plan.runs * path.seconds * host.mbps * 1e6 / 8
@@ -81,13 +87,35 @@ def announce(plan: Plan, host: Host) -> list[str]:
         )
     else:
         said.append(f"This takes {minutes}. How much it sends is said after the first run. {cap}")
+    return said + _too_few(plan)
+
+
+def _too_few(plan: Plan) -> list[str]:
     needed = difference.rounds_needed(len(plan.contenders))
-    if len(plan.contenders) > 1 and plan.rounds < needed:
-        said.append(
-            f"So few rounds show no difference for certain: {len(plan.contenders)} contenders need "
-            f"{needed} (--rounds {needed}, or more --minutes)."
-        )
-    return said
+    if len(plan.contenders) == 1 or not plan.rounds or plan.rounds >= needed:
+        return []
+    return [
+        f"So few rounds show no difference for certain: {len(plan.contenders)} contenders need "
+        f"{needed} (--rounds {needed}, or more --minutes)."
+    ]
+
+
+def _counted(plan: Plan, seconds: float, say: Say) -> Plan:
+    """The plan, now that it is known how long its first round took."""
+    each = seconds + BETWEEN
+    made = replace(plan, rounds=fitting(plan.minutes, each))
+    many = f"{made.rounds} rounds" if made.rounds > 1 else "one round"
+    say(
+        f"the first round took {seconds:.0f} s: {many} in {plan.minutes:g} minutes, which send "
+        f"{size(made.runs * plan.path.size)}"
+    )
+    for text in _too_few(made):
+        say(text)
+    return made
+
+
+def _round(number: int, plan: Plan) -> str:
+    return f"round {number} of {plan.rounds}" if plan.rounds else f"round {number}"
 
 
 def _tried(
@@ -111,7 +139,7 @@ def _done(result: Json, plan: Plan) -> str:
     flow = result["flows"][0]
     rtt = flow["rtt_ms"]["p50"]
     words = [
-        f"round {result['seed']} of {plan.rounds}: {result['scenario']['name'][9:]}",
+        f"{_round(result['seed'], plan)}: {result['scenario']['name'][9:]}",
         f"{flow['goodput_bps'] / 1e6:.1f} Mbit/s",
         *([f"RTT {rtt:.1f} ms"] if rtt else []),
         f"{result['path']['retransmissions']} packets sent again",
@@ -125,11 +153,17 @@ def carry_out(
     keep: Callable[[Json], None],
     say: Say,
     sleep: Callable[[float], None] = time.sleep,
+    now: Callable[[], float] = time.monotonic,
 ) -> None:
     """Do them all; `keep` gets the result of each run as it is there.  LabError says why it ended
     before its time; the cap is none."""
     used = most = 0
+    began = now()
     for done, (number, place, one) in enumerate(plan.order()):
+        if number > 1 and not plan.rounds:
+            plan = _counted(plan, now() - began, say)
+        if 0 < plan.rounds < number:
+            return
         if done:
             sleep(BETWEEN)
         expected = plan.path.size or most
@@ -139,7 +173,7 @@ def carry_out(
                     f"one run of {size(expected)} is above the cap of {size(plan.cap)} (--cap)"
                 )
             say(f"--cap: {size(used)} of {size(plan.cap)} are used, and a run needs "
-                f"{size(expected)}: it ends in round {number} of {plan.rounds}")  # fmt: skip
+                f"{size(expected)}: it ends in {_round(number, plan)}")  # fmt: skip
             return
         try:
             run = _tried(plan, one, plan.cap - used, not done, say, sleep)
@@ -149,7 +183,7 @@ def carry_out(
                     f"the first run alone is above the cap of {size(plan.cap)}: raise --cap, or "
                     "make runs shorter by --seconds"
                 ) from error
-            say(f"--cap: {size(plan.cap)} are used: it ends in round {number} of {plan.rounds}")
+            say(f"--cap: {size(plan.cap)} are used: it ends in {_round(number, plan)}")
             return
         result = outcome.make(plan.path, run, host, number=number, place=place, seed=plan.seed)
         keep(result)
