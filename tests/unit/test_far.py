@@ -303,7 +303,6 @@ def test_what_fails(two: Two, other: dict[str, str], cc: str, words: str) -> Non
     assert two.left() == []
 
 
-<<<<<<< HEAD
 def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -> None:
     """Which is said before anything goes to the machines, which there are none of."""
     two = Two(tmp_path)
@@ -312,7 +311,8 @@ def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -
         answer = longfat(*two.words(file, option, file))
         assert answer.status == 1 and f"longfat: {option}: the ssh backend" in answer.err
         assert words in answer.err
-=======
+
+
 def test_the_cap_is_that_of_all_runs(two: Two) -> None:
     """Of two runs, one of which has less than it."""
     hosts, file = two.where / "hosts.toml", two.scenario()
@@ -322,7 +322,6 @@ def test_the_cap_is_that_of_all_runs(two: Two) -> None:
     done = two.call(shlex.join(two.lab(file)))
     assert done.returncode == 1 and "sender near: the cap is used up" in done.stderr
     assert [path.name for path in two.where.glob("two-s*.json")] == ["two-s1.json"]
->>>>>>> w32
 
 
 # --- a session by itself
