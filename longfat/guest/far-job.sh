@@ -6,6 +6,7 @@
 #
 #	settings	a sysctl a line, KEY=VALUE; with a ? before it, where that may be set
 #	algorithms	a congestion control a line, and the module that has it
+#	named		a module a line, of those that the other end sends with
 #	*.conf		parameters of a module of this name, KEY=VALUE
 #	source/		its source, of which the module is built and loaded
 #	sockets		ss's filter for the connections that it makes, for far.sh
@@ -91,6 +92,12 @@ if [ -e algorithms ]; then
 	while read -r cc module; do
 		load "$cc" "$module"
 	done <algorithms
+fi
+# iperf3's client tells its server the algorithm, and who asks its kernel for one has it loaded.
+if [ -e named ]; then
+	while read -r module; do
+		[ -e "/sys/module/$module" ] || echo "$module" >>loaded
+	done <named
 fi
 for conf in *.conf; do
 	[ -s "$conf" ] || continue

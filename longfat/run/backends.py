@@ -770,13 +770,13 @@ class Ssh(Backend):
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         raise NotImplementedError(self.no_modules)
 
-    def _files(self, run: Path, scenario: Scenario) -> tuple[dict[str, bytes], list[str]]:
-        """What the sender needs, and which modules of it are ours."""
+    def _files(self, run: Path, scenario: Scenario) -> tuple[dict[str, bytes], dict[str, str]]:
+        """What the sender needs, and each algorithm's module."""
         owners = modules.owners()
         named = {cc: owners.get(cc, f"tcp_{cc}") for cc in sorted(scenario.algorithms)}
         files = {one.name: one.read_bytes() for one in run.glob("*.conf")}
         files["algorithms"] = "".join(f"{cc} {of}\n" for cc, of in named.items()).encode()
-        return files, sorted({of for cc, of in named.items() if cc in owners})
+        return files, named
 
     def execute(
         self,
@@ -789,13 +789,17 @@ class Ssh(Backend):
         tick: Callable[[], None] = lambda: None,
     ) -> None:
         programs = self.plan(scenario, seed).programs
-        files, ours = self._files(run, scenario)
+        files, named = self._files(run, scenario)
         sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
         files["settings"] = sysctls.encode()
         most = self.hosts.cap - self._sent
         files["main.sh"] = far.sender(programs, self.hosts.address, most).encode()
         files["sockets"] = far.sockets(programs, self.hosts.address).encode()
-        receives = {"main.sh": far.receiver(programs).encode(), "settings": files["settings"]}
+        receives = {
+            "main.sh": far.receiver(programs).encode(),
+            "settings": files["settings"],
+            "named": "".join(f"{module}\n" for module in sorted(set(named.values()))).encode(),
+        }
         hosts = self.hosts
         late = time.monotonic() + timeout
 
@@ -818,7 +822,7 @@ class Ssh(Backend):
             return poll
 
         trees = []
-        if self.build and ours:
+        if self.build and modules.owners().keys() & named.keys():
             modules.copy(modules.files(), run / "source")
             trees = [("source", run / "source")]
         with remote.Session(hosts.receiver, receives) as there:

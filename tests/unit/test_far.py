@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import pytest
 from test_cli import Longfat, longfat
 
 from examples import examples
+from longfat.build import tools
 from longfat.core.errors import LabError
 from longfat.machines import remote
 from longfat.machines.remote import Machine, Session
@@ -399,6 +401,16 @@ say() { echo "$*"; }
 sleep() { echo >>tries; [ $(wc -l <tries) -lt 100 ] || command sleep 1; }
 rmmod() { [ $(wc -l <tries) -ge $after ] && rm module || ! echo "Module is in use"; }
 """
+
+
+def test_what_the_receivers_kernel_loads_by_itself(tmp_path: Path) -> None:
+    """It goes when the experiment does, unless it was there before."""
+    shutil.copy(tools.GUEST / "far-job.sh", tmp_path)
+    (tmp_path / "main.sh").write_text("true\n")
+    there = next(path.name for path in Path("/sys/module").iterdir())
+    (tmp_path / "named").write_text(f"tcp_not_there\n{there}\n")
+    subprocess.run(["sh", "far-job.sh"], cwd=tmp_path, check=True)
+    assert (tmp_path / "loaded").read_text() == "tcp_not_there\n"
 
 
 @pytest.mark.parametrize(
