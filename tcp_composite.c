@@ -444,8 +444,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 		return 0;
 	}
 	/* Every stream leaves it, with its part of what is left of W. */
-	tcp_sk(sk)->snd_ssthresh = max(w, 2U);
-	composite_resize(ca, w, max(w, 2U), true);
+	composite_resize(ca, w, tcp_sk(sk)->snd_ssthresh, true);
 	return 0;
 }
 

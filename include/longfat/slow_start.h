@@ -58,8 +58,8 @@
  *	W RTT_min / RTT.  Is the queue our own?  For two round trips the window is a little
  *	less than that.  The second one tells:
  *
- *		one RTT has fallen by half of what it had risen		slow start is over,
- *			the window becomes 17/16 of what the path holds, at least W / 2
+ *		one RTT has fallen by half of what it had risen		slow start is over
+ *			at 17/16 of what the path holds, at least W / 2
  *		none has	the path is longer now, or the queue is a neighbour's:
  *			that is RTT_min, the level is raised, and slow start goes on;
  *			with level 3 it is not asked
@@ -384,7 +384,6 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	}
 	ss->round_us = min(ss->round_us, rtt);
 	if (ss->round_us < ss->base_us + (ss->train - ss->base_us) / 2) {
-		*w = full;
 		tp->snd_ssthresh = max(full, 2U);
 		ss->stage = LF_SS_OVER;
 		return true;
@@ -520,7 +519,8 @@ static inline bool lf_train_goes_on(const struct tcp_sock *tp,
 /**
  * lf_slow_start_window - slow start's window after an acknowledgment
  * @sk:    the sender; its snd_ssthresh may be changed
- * @ss:    state; ss->stage is LF_SS_OVER when slow start ends with this
+ * @ss:    state; ss->stage is LF_SS_OVER when slow start ends with this, at snd_ssthresh,
+ *	   up to which the kernel's goes
  * @w:     congestion window, packets
  * @acked: packets newly acknowledged
  *
@@ -532,15 +532,21 @@ static inline u32 lf_slow_start_window(struct sock *sk,
 				       struct lf_slow_start *ss, u32 w,
 				       u32 acked)
 {
+	bool asked = ss->stage >= LF_SS_DRAIN;
+	struct tcp_sock *tp = tcp_sk(sk);
+
 	if (ss->way == LF_LIMITED)
 		acked = lf_limited(ss, w, acked);
-	else if (!tcp_sk(sk)->rack.rtt_us)
+	else if (!tp->rack.rtt_us)
 		return w + acked;
 	else if (ss->way == LF_HYSTART)
 		acked = lf_hystart(sk, ss, acked);
 	else
 		acked = lf_train(sk, ss, &w, acked);
-	return w + acked;
+	w += acked;
+	if (ss->stage == LF_SS_OVER && !asked)
+		tp->snd_ssthresh = max(min(w, tp->snd_cwnd_clamp), 2U);
+	return w;
 }
 
 static inline void lf_slow_start_set(struct tcp_sock *tp, u32 w)
@@ -559,8 +565,6 @@ static noinline __maybe_unused u32 lf_slow_start_step(struct sock *sk,
 		return tcp_slow_start(tp, acked);
 	lf_slow_start_set(tp, lf_slow_start_window(sk, ss, tcp_snd_cwnd(tp),
 						   acked));
-	if (ss->stage == LF_SS_OVER)
-		tp->snd_ssthresh = max(tcp_snd_cwnd(tp), 2U);
 	return 0;
 }
 

@@ -257,9 +257,9 @@ static void call_cong_avoid(struct sender *s, u32 acked)
 	require(s->tp.snd_cwnd <= (u64)was.cwnd + acked,
 		"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, was.cwnd,
 		acked);
-	/* The end of the first slow start. */
-	if (starting && !rules_counts_acks(s))
-		least /= 2;
+	/* The end of the first slow start, or the question whose queue it is. */
+	if (starting)
+		least = least / 2 - least / 16;
 	require(s->tp.snd_cwnd >= min(least, s->tp.snd_cwnd_clamp),
 		"cwnd %u, was %u", s->tp.snd_cwnd, was.cwnd);
 	require(!exact || s->tp.snd_cwnd == exact,
@@ -457,6 +457,9 @@ static void do_ack(struct sender *s, const struct ack *a)
 	if (acked) {
 		tp->rack.rtt_us = a->rtt_us;
 		tp->rack.mstamp = a->sent ? : tp->tcp_mstamp - (u32)a->rtt_us;
+		/* What the rate sampler has, with SACK or without. */
+		tp->first_tx_mstamp = tp->rack.mstamp;
+		tp->delivered_mstamp = tp->tcp_mstamp;
 	}
 	do_lose(s, a->lost);
 	if (*state >= TCP_CA_CWR && !before(tp->delivered, s->recovered))

@@ -1428,7 +1428,8 @@ static void ghstcp_samples_after_slow_start(struct kunit *test)
 
 	/* A loss in a later slow start, and its undoing, begin the samples anew. */
 	tp->snd_ssthresh = 2 * tcp_snd_cwnd(tp);
-	memset(&ca->window, 0xff, sizeof(ca->window));
+	/* As slow start's state they would be that of one in which a loss halves. */
+	memset(&ca->window, 0x05, sizeof(ca->window));
 	KUNIT_EXPECT_EQ(test, ghstcp_ssthresh(sk),
 			lf_hstcp_decrease(tcp_snd_cwnd(tp)));
 	KUNIT_EXPECT_EQ(test, ca->window.n, 0U);

@@ -101,6 +101,7 @@ struct inet_connection_sock {
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u64 tcp_mstamp, tcp_clock_cache, tcp_wstamp_ns;
+	u64 first_tx_mstamp, delivered_mstamp;
 	u32 snd_cwnd, snd_cwnd_cnt, snd_cwnd_clamp, snd_ssthresh;
 	u32 prior_cwnd, prior_ssthresh;
 	u32 packets_out, lost_out, max_packets_out;
