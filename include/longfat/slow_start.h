@@ -390,7 +390,7 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	}
 	if (!next)
 		return true;
-	target = min_t(u64, div_u64(target * ss->round_us, ss->base_us),
+	target = min_t(u64, div_u64(target * ss->round_us, max(ss->base_us, 1U)),
 		       LF_TRAIN_NONE - 1);
 	ss->base_us = ss->round_us;
 	ss->level++;
