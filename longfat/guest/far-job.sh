@@ -8,7 +8,7 @@
 #	algorithms	a congestion control a line, and the module that has it
 #	named		a module a line, of those that the other end sends with
 #	*.conf		parameters of a module of this name, KEY=VALUE
-#	source/		its source, of which the module is built and loaded
+#	source/		their sources, of which they are built and loaded
 #	sockets		ss's filter for the connections that it makes, for far.sh
 #
 # It says on its last line of errors why it failed.  What it changes it writes down beforehand:
@@ -31,11 +31,11 @@ keep() {
 }
 
 build() {
-	[ -e "source/$1.ko" ] && return
+	[ ! -e source/modules.order ] || return 0
 	headers=/lib/modules/$(uname -r)/build
 	[ -d "$headers" ] || fail "--build: $headers is missing: install this kernel's headers" \
 		"(Debian: linux-headers-$(uname -r))"
-	make -C "$headers" "M=$(pwd)/source" "obj-m=$1.o" modules >build.log 2>&1 ||
+	make -C "$headers" "M=$(pwd)/source" modules >build.log 2>&1 ||
 		fail "--build: $(grep -m 1 -i error build.log || tail -n 1 build.log)"
 }
 
@@ -45,7 +45,7 @@ load() {
 		[ ! -e "/sys/module/$module" ] || grep -qx "$module" loaded 2>/dev/null ||
 			fail "--build: a module $module is loaded already: remove it (rmmod $module)," \
 				"or leave --build out"
-		build "$module"
+		build
 		[ -e "/sys/module/$module" ] || {
 			echo "$module" >>loaded
 			insmod "source/$module.ko" || fail "$module.ko cannot be loaded: only root may," \

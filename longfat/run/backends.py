@@ -822,8 +822,11 @@ class Ssh(Backend):
             return poll
 
         trees = []
-        if self.build and modules.owners().keys() & named.keys():
-            modules.copy(modules.files(), run / "source")
+        ours = {of for cc, of in named.items() if cc in modules.owners()}
+        if self.build and ours:
+            # Kbuild makes all that are there.
+            others = {path for name, path in modules.sources().items() if name not in ours}
+            modules.copy([x for x in modules.files() if x not in others], run / "source")
             trees = [("source", run / "source")]
         with remote.Session(hosts.receiver, receives) as there:
             there.wait("ready", within(far.GRACE, f"{hosts.receiver.where} does not get ready"))
