@@ -36,7 +36,7 @@
  *	The window stays at the cap for a round trip.  The RTTs of the next one tell
  *	whether there is a queue:
  *
- *		all at least RTT_min + 1/32	the path is full: slow start is over
+ *		all at least RTT_min + 1/32	there is one: the path is full
  *		one less			the target was too low: a quarter more;
  *						after three such targets, no trains
  *
@@ -54,15 +54,17 @@
  *	A false alarm raises the level.  With a target, and below 64 packets, it is 1 or
  *	more: there the queue is a neighbour's, or noise.
  *
- *	The window has been the same for two round trips or more then, so the path holds
- *	W RTT_min / RTT.  Is the queue our own?  For two round trips the window is a little
- *	less than that.  The second one tells:
+ *	Where there is a queue the window has been the same for two round trips or more.  So
+ *	the path holds W RTT_min / RTT.  Is the queue our own?  For two round trips the
+ *	window is 0.93 of that.  The RTTs of the second one tell:
  *
- *		one RTT has fallen by half of what it had risen		slow start is over
- *			at 17/16 of what the path holds, at least W / 2
- *		none has	the path is longer now, or the queue is a neighbour's:
- *			that is RTT_min, the level is raised, and slow start goes on;
- *			with level 3 it is not asked
+ *		one has lost half of the rise	it was: slow start is over at 17/16 of what
+ *						the path holds, W / 2 at least
+ *		none has			the path is longer now, or the queue is a
+ *						neighbour's: that is RTT_min, the level is
+ *						raised, and slow start goes on
+ *
+ *	At level 3 it is not asked.
  *
  * RTTs are those of RACK: of the packet that was sent last among those acknowledged.
  * Without SACK the kernel has none, and train and hystart++ end at a loss.  Only
