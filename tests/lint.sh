@@ -133,7 +133,7 @@ check_c() {
 			options="$options,PARENTHESIS_ALIGNMENT"
 			;;
 		# The argument is a name that is pasted and made a string.
-		*/params.h) options="--ignore MACRO_ARG_REUSE" ;;
+		*/params.h | */register.h) options="--ignore MACRO_ARG_REUSE" ;;
 		# In a module most of it is nothing, or the head of a loop.
 		*/bounds.h) options="--ignore COMPLEX_MACRO,MACRO_ARG_UNUSED" ;;
 		*) options= ;;

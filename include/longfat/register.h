@@ -8,7 +8,7 @@
 #include <linux/module.h>
 #include <net/tcp.h>
 
-/* As module_driver() of the kernel: @ops is registered while the module is there; it keeps @state. */
+/* As module_driver() of the kernel: the module registers @ops, which keeps @state. */
 #define LF_REGISTER(ops, state)						\
 static int __init ops##_register(void)					\
 {									\

@@ -58,7 +58,7 @@
  *	the path holds W RTT_min / RTT.  Is the queue our own?  For two round trips the
  *	window is 0.93 of that.  The RTTs of the second one tell:
  *
- *		one has lost half of the rise	it was: slow start is over at 17/16 of what
+ *		one has lost 1/8 of the rise	it was: slow start is over at 17/16 of what
  *						the path holds, W / 2 at least
  *		none has			the path is longer now, or the queue is a
  *						neighbour's: that is RTT_min, the level is
@@ -385,7 +385,7 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 		return true;
 	}
 	ss->round_us = min(ss->round_us, rtt);
-	if (ss->round_us < ss->base_us + (ss->train - ss->base_us) / 2) {
+	if (ss->round_us < ss->train - (ss->train - ss->base_us) / 8) {
 		tp->snd_ssthresh = max(full, 2U);
 		ss->stage = LF_SS_OVER;
 		return true;

@@ -30,13 +30,13 @@ def run(what: kernel.Kernel, where: Uml) -> tuple[list[str], bool]:
         for module in (every := [*kernel.build_modules(what, tests="kunit").glob("*.ko")]):
             shutil.copy(module, scratch)
         (scratch / "run.sh").write_text(_LOAD)
-        status = where.boot_alone(
-            scratch, megabytes=1024, timeout=600, arguments=_ARGUMENTS
-        )
+        status = where.boot_alone(scratch, megabytes=1024, timeout=600, arguments=_ARGUMENTS)
         log = scratch / "dmesg"
         text = log.read_text() if log.exists() else (scratch / "console").read_text()
     lines = [re.sub(r"^\[[^]]*\] ", "", line) for line in text.splitlines()]
     ran = sum("# Totals: " in line for line in lines)
     if ran < len(every):
-        raise LabError(f"of {len(every)} modules with KUnit suites {ran} said how their suites ended")
+        raise LabError(
+            f"of {len(every)} modules with KUnit suites {ran} said how their suites ended"
+        )
     return lines, not status and not any(result.SPLAT.search(line) for line in lines)

@@ -390,7 +390,7 @@ static void composite_start_ends(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, ca->slow, 0U);
 			KUNIT_EXPECT_GE(test, ca->sum + ca->n, want);
 			KUNIT_EXPECT_LE(test, ca->sum, want + i * ca->n);
-			/* Congestion avoidance: a packet for each of them, and one of a turn before. */
+			/* Congestion avoidance: a packet for each, and one of a turn before. */
 			want = ca->sum;
 			composite_successes((struct sock *)tp, want);
 			KUNIT_EXPECT_LE(test, ca->sum, want + ca->n + 1);

@@ -565,12 +565,13 @@ static void start_ours(struct kunit *test, struct start *s)
 	KUNIT_EXPECT_TRUE(test, s->ss.stage == LF_SS_DRAIN);
 	start_ack(s, 1, queue);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_ASK);
-	start_ack(s, 1, s->ss.base_us + (queue - s->ss.base_us) / 2);
+	start_ack(s, 1, queue - (queue - s->ss.base_us) / 8);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_ASK);
-	start_ack(s, 1, s->ss.base_us + (queue - s->ss.base_us) / 2 - 1);
+	start_ack(s, 1, queue - (queue - s->ss.base_us) / 8 - 1);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_OVER);
 	/* The kernel's goes up to what the path holds. */
-	KUNIT_EXPECT_EQ(test, s->tp->snd_ssthresh, max(lf_train_full(&s->ss, s->ss.owed, queue), 2U));
+	KUNIT_EXPECT_EQ(test, s->tp->snd_ssthresh,
+			max(lf_train_full(&s->ss, s->ss.owed, queue), 2U));
 	while (tcp_in_slow_start(s->tp))
 		start_ack(s, 1, s->ss.base_us);
 }

@@ -17,7 +17,8 @@ ENDED = "[    0.02] # Totals: pass:7 fail:0 skip:0 total:7\n"
 
 
 @pytest.mark.parametrize(
-    ("log", "quiet"), [(ENDED * 2, True), (ENDED * 2 + "[ 0.1] WARNING: CPU: 0 PID: 1 at x\n", False)]
+    ("log", "quiet"),
+    [(ENDED * 2, True), (ENDED * 2 + "[ 0.1] WARNING: CPU: 0 PID: 1 at x\n", False)],
 )
 def test_all_suites_ran(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str, quiet: bool
@@ -27,9 +28,7 @@ def test_all_suites_ran(
 
 
 @pytest.mark.parametrize("log", ["", ENDED])
-def test_a_module_without_an_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str
-) -> None:
+def test_a_module_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str) -> None:
     """As on a kernel that wants another word to run them."""
     with pytest.raises(LabError, match=f"of 2 modules with KUnit suites {len(log) and 1} said how"):
         run(tmp_path, monkeypatch, log)
