@@ -364,7 +364,10 @@ static inline bool lf_alarm(struct lf_slow_start *ss, u32 w, u32 rtt)
 	return ss->samples >= (level ? 2 * LF_ALARM_RTTS : LF_ALARM_RTTS);
 }
 
-/* Does the queue go when less is sent than the path holds?  The same as lf_train_held(). */
+/*
+ * Does the queue go when less is sent than the path holds?  Returns as lf_train_held(); when slow
+ * start is over, ssthresh is what the path holds.
+ */
 static inline bool lf_train_drained(struct tcp_sock *tp,
 				    struct lf_slow_start *ss, u32 *w, u32 rtt)
 {
@@ -372,10 +375,10 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	bool next = lf_round_over(tp, ss);
 	u64 target = ss->target;
 
-	/* The window was cut meanwhile: it tells nothing. */
+	/* The window was cut meanwhile, as after a pause: it tells nothing. */
 	if (*w < full - full / 8) {
-		ss->stage = LF_SS_OVER;
-		return true;
+		lf_train_aim(tp, ss, target);
+		return false;
 	}
 	if (ss->stage == LF_SS_DRAIN) {
 		if (next) {
@@ -397,13 +400,14 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	ss->base_us = ss->round_us;
 	ss->level++;
 	ss->delivered = 0;
+	ss->train = 0;
 	lf_train_aim(tp, ss, target);
 	return false;
 }
 
 /*
- * The window is held at *@w.  Returns whether it still is; when slow start is over *@w is
- * what the path holds.
+ * The window is held at *@w.  Returns whether it still is.  Where there is a queue *@w becomes
+ * less than the path holds, or what it holds where slow start is over.
  */
 static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
 				 u32 *w, u32 rtt)
@@ -462,10 +466,7 @@ grow:
 	return false;
 }
 
-/*
- * Packets by which window *@w may grow.  When slow start is over *@w becomes what the
- * path holds.
- */
+/* Packets by which window *@w may grow, which becomes less behind a queue. */
 static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 			   u32 acked)
 {
@@ -600,7 +601,7 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  *
  * Halves if slow start did it.  It did not if the window stood near a measured target, or
  * if a single packet is lost, there is no queue and the target is far away: such a loss is
- * none of congestion.
+ * none of congestion.  Nor did it where the window has stood for a round trip or more.
  *
  * Return: the window, packets.
  */
@@ -611,8 +612,11 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum lf_slow_start_stage stage = LF_SS_OVER;
 
-	/* After an undo the window may have grown out of slow start. */
-	if (tcp_in_slow_start(tp))
+	/*
+	 * After an undo the window may have grown out of slow start.  While it is asked whose queue
+	 * it is ssthresh is next to the window.
+	 */
+	if (tcp_in_slow_start(tp) || ss->stage >= LF_SS_DRAIN)
 		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
@@ -631,11 +635,16 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 }
 
 /* ->undo_cwnd: the loss event was spurious, and slow start is not over. */
-static inline void lf_slow_start_undo(const struct sock *sk,
+static inline void lf_slow_start_undo(struct sock *sk,
 				      struct lf_slow_start *ss)
 {
 	if (!ss->lost)
 		return;
+	/* Nor is ssthresh that of a question which is not answered. */
+	if (ss->way == LF_TRAIN) {
+		lf_train_aim(tcp_sk(sk), ss, ss->target);
+		ss->train = 0;
+	}
 	ss->lost = 0;
 	ss->stage = LF_SS_GROW;
 	/* Where the window was held it is that window, and no growth. */

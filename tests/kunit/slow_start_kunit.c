@@ -768,8 +768,8 @@ static void start_longer(struct kunit *test)
 		while (s.ss.stage == LF_SS_GROW)
 			start_ack(&s, 1, rtt);
 	}
-	/* Without a target there is none behind it, and a cut in between ends it. */
-	for (i = 0; i < 2; i++) {
+	/* Without a target there is none behind it, nor after a cut or an undo in between. */
+	for (i = 0; i < 4; i++) {
 		start_begin(test, &s, LF_TRAIN, 1000);
 		s.ss.base_us = START_RTT;
 		lf_train_hold(s.tp, &s.ss, 1000);
@@ -779,12 +779,22 @@ static void start_longer(struct kunit *test)
 		start_ack(&s, 1, 2 * START_RTT);
 		start_hold(&s, 2, 2 * START_RTT);
 		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_ASK);
-		if (i)
+		if (i == 1)
 			tcp_snd_cwnd_set(s.tp, 10);
-		start_ack(&s, 1, 2 * START_RTT);
-		KUNIT_EXPECT_TRUE(test, s.ss.stage == (i ? LF_SS_OVER : LF_SS_GROW));
-		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh,
-				i ? 531U - 531 / 8 + 1 : (u32)TCP_INFINITE_SSTHRESH);
+		/* Also with a window that has not come down to ssthresh yet. */
+		if (i == 3)
+			tcp_snd_cwnd_set(s.tp, 600);
+		if (i >= 2) {
+			KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 465, 400),
+					400U);
+			s.tp->snd_ssthresh = 400;
+			lf_slow_start_undo(start_sk(&s), &s.ss);
+		} else {
+			start_ack(&s, 1, 2 * START_RTT);
+		}
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+		KUNIT_EXPECT_EQ(test, s.ss.train, i == 1 ? 2 * START_RTT : 0U);
 	}
 }
 

@@ -13,24 +13,27 @@ from longfat.check import kunit
 from longfat.core.errors import LabError
 from longfat.run.backends import Uml
 
-ENDED = "[    0.02] # Totals: pass:7 fail:0 skip:0 total:7\n"
+ENDED = "[    0.02] # module: a_kunit\n[    0.02] # Totals: pass:7 fail:0 skip:0 total:7\n"
+BOTH = ENDED + ENDED.replace("a_k", "b_k")
 
 
 @pytest.mark.parametrize(
     ("log", "quiet"),
-    [(ENDED * 2, True), (ENDED * 2 + "[ 0.1] WARNING: CPU: 0 PID: 1 at x\n", False)],
+    [(BOTH, True), (BOTH + "[ 0.1] WARNING: CPU: 0 PID: 1 at x\n", False)],
 )
 def test_all_suites_ran(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str, quiet: bool
 ) -> None:
     said = run(tmp_path, monkeypatch, log)
-    assert said[0][0] == "# Totals: pass:7 fail:0 skip:0 total:7" and said[1] == quiet
+    assert said[0][1] == "# Totals: pass:7 fail:0 skip:0 total:7" and said[1] == quiet
 
 
-@pytest.mark.parametrize("log", ["", ENDED])
-def test_a_module_without_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str) -> None:
+@pytest.mark.parametrize(("log", "silent"), [("", "a_kunit, b_kunit"), (ENDED * 3, "b_kunit")])
+def test_a_module_without_suites(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, log: str, silent: str
+) -> None:
     """As on a kernel that wants another word to run them."""
-    with pytest.raises(LabError, match=f"of 2 modules with KUnit suites {len(log) and 1} said how"):
+    with pytest.raises(LabError, match=f"no KUnit suite ran of {silent}$"):
         run(tmp_path, monkeypatch, log)
 
 
