@@ -257,8 +257,10 @@ static void call_cong_avoid(struct sender *s, u32 acked)
 	require(s->tp.snd_cwnd <= (u64)was.cwnd + acked,
 		"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, was.cwnd,
 		acked);
-	/* The end of the first slow start, or the question whose queue it is. */
-	if (starting)
+	/* The end of the first slow start; ssthresh is next to the window while a queue is asked of. */
+	if (starting && !rules_counts_acks(s))
+		least /= 2;
+	else if (starting && s->tp.snd_ssthresh == s->tp.snd_cwnd + 1)
 		least = least / 2 - least / 16;
 	require(s->tp.snd_cwnd >= min(least, s->tp.snd_cwnd_clamp),
 		"cwnd %u, was %u", s->tp.snd_cwnd, was.cwnd);
