@@ -793,6 +793,8 @@ class Ssh(Backend):
         sysctls = "".join(f"{key}={value}\n" for key, value in far.settings(scenario).items())
         files["settings"] = sysctls.encode()
         most = self.hosts.cap - self._sent
+        if most <= 0:
+            raise LabError("of the cap in the file of --hosts nothing is left for this run")
         files["main.sh"] = far.sender(programs, self.hosts.address, most).encode()
         files["sockets"] = far.sockets(programs, self.hosts.address).encode()
         receives = {
@@ -834,10 +836,12 @@ class Ssh(Backend):
                 prepare = far.GRACE + BUILDS * self.build
                 unready = f"{hosts.sender.where} does not get ready"
                 here.wait("ready", within(prepare, unready, there))
+                # All that is left, until it is known what this one took.
+                self._sent = hosts.cap
                 nothing = f"nothing passes between {hosts.sender.ssh} and {hosts.address}"
                 here.files(run, within(scenario.duration + far.GRACE, nothing, there))
             there.files(run, within(far.GRACE, nothing))
-        self._sent += far.sent(run / "out", programs)
+        self._sent = hosts.cap - most + far.sent(run / "out", programs)
         for file in (run / "out").iterdir():
             # The kernel's is the sender's, which came first.
             file.rename(run / file.name)

@@ -326,6 +326,18 @@ def test_the_cap_is_that_of_all_runs(two: Two) -> None:
     assert [path.name for path in two.where.glob("two-s*.json")] == ["two-s1.json"]
 
 
+def test_a_run_that_failed_leaves_nothing_of_the_cap(two: Two) -> None:
+    """What it has sent is not known, so those after it send nothing."""
+    hosts, file = two.where / "hosts.toml", two.scenario()
+    hosts.write_text(f'cap = "6MB"\n{HOSTS}')
+    text = file.read_text().replace("50mbit", "1mbit")
+    file.write_text(text.replace("warmup", "seeds = [1, 2]\nwarmup"))
+    done = two.call(f"{shlex.join(two.lab(file))} --keep-going")
+    assert done.returncode == 1 and "sender near: the cap is used up" in done.stderr
+    assert "two, seed 2: of the cap in the file of --hosts nothing is left" in done.stderr
+    assert not [*two.where.glob("two-s*.json")]
+
+
 # --- a session by itself
 
 HERE = Machine("sender", "near")
