@@ -432,19 +432,17 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct lf_slow_start *slow = &ca->book->slow;
+	bool over;
 	u32 w;
 
 	if (!acked || slow->stage == LF_SS_OVER)
 		return acked;
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
-	if (slow->stage != LF_SS_OVER && w >= ca->sum)
+	over = slow->stage == LF_SS_OVER;
+	if (!over && w >= ca->sum)
 		return w - ca->sum;
-	if (slow->stage != LF_SS_OVER) {
-		composite_resize(ca, w, 0, false);
-		return 0;
-	}
-	/* Every stream leaves it, with its part of what is left of W. */
-	composite_resize(ca, w, tcp_sk(sk)->snd_ssthresh, true);
+	/* Every stream has its part of what is left of W, and leaves slow start with it. */
+	composite_resize(ca, w, over ? tcp_sk(sk)->snd_ssthresh : 0, over);
 	return 0;
 }
 

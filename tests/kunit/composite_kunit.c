@@ -382,7 +382,7 @@ static void composite_start_ends(struct kunit *test)
 					least *= 3;
 				/* Rounded twice. */
 				KUNIT_EXPECT_LE(test, lf_apart(s->ssthresh, least),
-						4ULL);
+						3ULL);
 			}
 			composite_audit(test, tp, "slow start ended");
 			for (i = 0; ca->slow && i < 20; i++)
