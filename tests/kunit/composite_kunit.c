@@ -380,7 +380,7 @@ static void composite_start_ends(struct kunit *test)
 				least = want / (ca->n + (k ? 2 : 0));
 				if (!i && k)
 					least *= 3;
-				/* Two for each time that parts are made: less, and what it may go up to. */
+				/* Parts are made twice: two for each. */
 				KUNIT_EXPECT_LE(test, lf_apart(s->ssthresh, least),
 						2ULL * 2);
 			}
