@@ -377,6 +377,20 @@ def exponent(runs: Runs) -> Shown:
     return shown
 
 
+def held_out(runs: Runs) -> Shown:
+    """The default and the paper's law on a path that no constant was chosen by."""
+    shown = Shown()
+    for name, of in group(runs("cwhstcp-held-out"), case).items():
+        shown.values[f"{name}: Jain"] = _jain(of)
+        shown.values[f"{name}: Jain, least"] = extreme(
+            min, of, lambda run: run["observed"]["jain"], digits=3
+        )
+        shown.values[f"{name}: background"] = over(
+            of, lambda run: 100 * run["observed"]["background"]["share"], unit="%", digits=1
+        )
+    return shown
+
+
 def fair(runs: Runs) -> Shown:
     """Equal shares by default, whatever the buffer, the RTTs, and what is beside."""
     return _fair([*runs("cwhstcp-fair"), *runs("cwhstcp-fair-alone")])

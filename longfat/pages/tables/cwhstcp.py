@@ -171,6 +171,12 @@ def exponent() -> str:
     return _table("rtt_exponent", rows)
 
 
+def held_out() -> str:
+    """The same where no constant was chosen by."""
+    cases = by_case("cwhstcp-held-out")
+    return _table("rtt_exponent", [(law, cases[case]) for case, law in EXPONENT.items()])
+
+
 def fair() -> str:
     """Equal shares by default."""
     return _fair("cwhstcp-fair", "cwhstcp-fair-alone")
@@ -269,6 +275,7 @@ PARTS = {
         "fig7": fig7,
         "buffer": buffer,
         "exponent": exponent,
+        "held-out": held_out,
         "fair": fair,
         "fair-fast": fair_fast,
         "burst": burst,
