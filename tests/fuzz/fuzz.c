@@ -257,7 +257,7 @@ static void call_cong_avoid(struct sender *s, u32 acked)
 	require(s->tp.snd_cwnd <= (u64)was.cwnd + acked,
 		"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, was.cwnd,
 		acked);
-	/* The end of the first slow start; ssthresh is next to the window while a queue is asked of. */
+	/* The end of the first slow start; while a queue is asked of, ssthresh is next to it. */
 	if (starting && !rules_counts_acks(s))
 		least /= 2;
 	else if (starting && s->tp.snd_ssthresh == s->tp.snd_cwnd + 1)
