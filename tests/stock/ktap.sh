@@ -17,14 +17,14 @@ die() {
 
 # result NAME COMMAND...: one result; what COMMAND says are its diagnostics.
 result() {
-	name=$1
+	titled=$1 # no local variables in sh
 	shift
 	count=$((count + 1))
 	if ("$@") >"$tmp/said" 2>&1; then
-		echo "ok $count - $name"
+		echo "ok $count - $titled"
 	else
 		sed 's/^/# /' "$tmp/said"
-		echo "not ok $count - $name"
+		echo "not ok $count - $titled"
 		failed=1
 	fi
 }
