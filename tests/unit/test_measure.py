@@ -386,8 +386,9 @@ def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "SHARE", 0.0)
     with server() as port:
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
-        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)"):
+        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)") as caught:
             client.run(path, client.Contender("reno"), most=1e12)
+        assert caught.value.moved > 1e6
         monkeypatch.setattr(client, "SHARE", 0.5)
         assert client.run(path, client.Contender("reno"), most=1e12).samples
 

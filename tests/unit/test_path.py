@@ -574,11 +574,27 @@ def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(monkeypatch, [None, client.Capped("x")])
     server.carry_out(PLAN)
     assert len(server.kept) == 1 and "it ends in round 1" in server.said[-1]
+    assert server.said[-1].startswith("--cap: x: it ends")
     with pytest.raises(LabError, match="the first run alone is above the cap"):
         Server(monkeypatch, [client.Capped("x")]).carry_out(PLAN)
     with pytest.raises(LabError, match="one run of 1 GB is above the cap of 5 MB"):
         path = replace(PATH, size=10**9)
         Server(monkeypatch, []).carry_out(replace(PLAN, path=path, cap=5_000_000))
+
+
+def test_the_cap_is_that_of_tries_that_failed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """19.6 MB are sent in a run that did well."""
+    tries = [None, Failed("down", 10_000_000), Failed("down", 10_000_000), None]
+    server = Server(monkeypatch, tries)
+    server.carry_out(replace(PLAN, cap=100_000_000))
+    left = 100_000_000 - 19636328
+    assert server.most[1:4] == [left, left - 10_000_000, left - 20_000_000]
+    assert server.most[4] == server.most[3] - 19636328
+    assert len(server.kept) == 4 and "--cap: 98.5 MB of 100 MB are used" in server.said[-1]
+    server = Server(monkeypatch, tries)
+    server.carry_out(replace(PLAN, cap=50_000_000))
+    assert len(server.kept) == 1 and len(server.asked) == 3
+    assert "--cap: 39.6 MB of 50 MB are used" in server.said[-1]
 
 
 # --- this end

@@ -22,7 +22,11 @@ STALL = 20  # seconds without a byte after which a run is given up; above CONNEC
 
 
 class Failed(LabError):
-    """A run that failed for what may be over when it is tried again."""
+    """A run that failed for what may be over when it is tried again.  What it moved counts."""
+
+    def __init__(self, text: str, moved: int = 0) -> None:
+        super().__init__(text)
+        self.moved = moved  # bytes
 
 
 class Capped(LabError):
@@ -90,22 +94,24 @@ def need() -> None:
             )
 
 
-def explain(error: str, path: Path, cc: str) -> LabError:
-    """What iperf3 said of its failure, as what is to be done."""
+def explain(error: str, path: Path, cc: str, moved: int = 0) -> LabError:
+    """What iperf3 said of its failure after so many bytes, as what is to be done."""
     start = f"`iperf3 -s -p {path.port}`"
     if "Connection refused" in error:
-        return Failed(f"{path.where}: nothing listens there: start {start} at the far end")
+        return Failed(f"{path.where}: nothing listens there: start {start} at the far end", moved)
     if "timed out" in error or "in progress" in error:
         return Failed(
             f"{path.where}: no answer: the host is down, or a firewall drops what comes to TCP "
-            f"port {path.port}: open it, or give the port of a server elsewhere by --port"
+            f"port {path.port}: open it, or give the port of a server elsewhere by --port",
+            moved,
         )
     if "unreachable" in error or "No route to host" in error:
-        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}")
+        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}", moved)
     if "busy running a test" in error:
         return Failed(
             f"{path.where}: the server is busy with another test, and takes one at a time: "
-            "wait, or start a second one there on another port, and give that by --port"
+            "wait, or start a second one there on another port, and give that by --port",
+            moved,
         )
     if "TCP_CONGESTION" in error:
         return LabError(
@@ -113,7 +119,7 @@ def explain(error: str, path: Path, cc: str) -> LabError:
             "does not allow it: there, see net.ipv4.tcp_allowed_congestion_control"
         )
     if "control socket has closed" in error or "unable to" in error or "terminated" in error:
-        return Failed(f"{path.where}: the server, or the path to it, went away: {error}")
+        return Failed(f"{path.where}: the server, or the path to it, went away: {error}", moved)
     return LabError(f"{path.where}: iperf3 failed: {error}")
 
 
@@ -139,7 +145,7 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
             command(path, contender), grace=2, stdin=subprocess.DEVNULL, stdout=out, stderr=wrong
         ) as program:
             moved_at = time.monotonic()
-            moved = -1
+            moved = 0
             while program.poll() is None:
                 now = time.monotonic()
                 connections = [one for one in ss.parse(ask()) if one.local not in before]
@@ -150,11 +156,12 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
                 if (total := _moved(connections)) > moved:
                     moved, moved_at = total, now
                 if total > most:
-                    raise Capped("the bytes of --cap are used up")
+                    raise Capped("all is used")
                 if now - moved_at > STALL:
                     raise Failed(
                         f"{path.where}: no byte has passed for {STALL} s: the path is down, or "
-                        "what listens there is no iperf3"
+                        "what listens there is no iperf3",
+                        moved,
                     )
                 time.sleep(max(0.0, SAMPLE - (time.monotonic() - now)))
         out.seek(0)
@@ -163,7 +170,8 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     try:
         said = iperf3.said(text)
     except LabError as error:
-        raise explain(str(error).removeprefix("iperf3: "), path, contender.cc) from error
+        why = str(error).removeprefix("iperf3: ")
+        raise explain(why, path, contender.cc, moved) from error
     try:
         # The connection that controls the test is none of them.
         ports = [one["local_port"] for one in said["start"]["connected"]]
@@ -178,7 +186,8 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     if not all(rows and rows[-1][0] >= needed for rows in samples):
         raise Failed(
             f"{path.where}: ss was not there in time: this machine is too busy to measure, unless "
-            "runs are longer (--seconds)"
+            "runs are longer (--seconds)",
+            max(moved, int(said["end"].get("sum_sent", {}).get("bytes", 0))),
         )
     used = said["end"].get("sender_tcp_congestion", contender.cc)
     if used != contender.cc:

@@ -119,15 +119,26 @@ def _round(number: int, plan: Plan) -> str:
 
 
 def _tried(
-    plan: Plan, one: Contender, left: float, first: bool, say: Say, sleep: Callable[[float], None]
-) -> Run:
+    plan: Plan,
+    one: Contender,
+    used: float,
+    expected: float,
+    first: bool,
+    say: Say,
+    sleep: Callable[[float], None],
+) -> tuple[Run, float]:
     """A run, again and again as long as there is hope; not the very first, which says whether
-    there is a server at all."""
+    there is a server at all.  And the bytes that are used, those of tries that failed too."""
     waits = iter(() if first else PATIENCE)
     while True:
+        if used + expected > plan.cap:
+            raise Capped(
+                f"{size(used)} of {size(plan.cap)} are used, and a run needs {size(expected)}"
+            )
         try:
-            return client.run(plan.path, one, most=left)
+            return client.run(plan.path, one, most=plan.cap - used), used
         except Failed as error:
+            used += error.moved
             wait = next(waits, None)
             if wait is None:
                 raise
@@ -157,7 +168,11 @@ def carry_out(
 ) -> None:
     """Do them all; `keep` gets the result of each run as it is there.  LabError says why it ended
     before its time; the cap is none."""
-    used = most = 0
+    if plan.path.size > plan.cap:
+        raise LabError(
+            f"one run of {size(plan.path.size)} is above the cap of {size(plan.cap)} (--cap)"
+        )
+    used = most = 0.0
     began = now()
     for done, (number, place, one) in enumerate(plan.order()):
         if number > 1 and not plan.rounds:
@@ -166,24 +181,15 @@ def carry_out(
             return
         if done:
             sleep(BETWEEN)
-        expected = plan.path.size or most
-        if used + expected > plan.cap:
-            if not done:
-                raise LabError(
-                    f"one run of {size(expected)} is above the cap of {size(plan.cap)} (--cap)"
-                )
-            say(f"--cap: {size(used)} of {size(plan.cap)} are used, and a run needs "
-                f"{size(expected)}: it ends in {_round(number, plan)}")  # fmt: skip
-            return
         try:
-            run = _tried(plan, one, plan.cap - used, not done, say, sleep)
+            run, used = _tried(plan, one, used, plan.path.size or most, not done, say, sleep)
         except Capped as error:
             if not done:
                 raise LabError(
                     f"the first run alone is above the cap of {size(plan.cap)}: raise --cap, or "
                     "make runs shorter by --seconds"
                 ) from error
-            say(f"--cap: {size(plan.cap)} are used: it ends in {_round(number, plan)}")
+            say(f"--cap: {error}: it ends in {_round(number, plan)}")
             return
         result = outcome.make(plan.path, run, host, number=number, place=place, seed=plan.seed)
         keep(result)
