@@ -16,7 +16,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
@@ -55,12 +55,12 @@ def hosts() -> None:
 
 
 @contextmanager
-def server(environment: Mapping[str, str] = {}) -> Iterator[int]:
-    """The port of a server on this host."""
+def server(environment: Mapping[str, str] = {}, user: Sequence[str] = ()) -> Iterator[int]:
+    """The port of a server on this host; `user` is a command that makes it another one's."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     program = subprocess.Popen(
-        ["iperf3", "--server", "--port", str(port)],
+        [*user, "iperf3", "--server", "--port", str(port)],
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
     )
@@ -463,16 +463,32 @@ def test_a_firewall(tmp_path: Path) -> None:
     assert last.startswith("longfat: 10.9.0.9, port 5201: no answer: the host is down, or a fire")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
-def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
+def restricted() -> str:
     """One that is there and that root alone may choose."""
     names = {
         which: set(Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split())
         for which in ("available", "allowed")
     }
-    restricted = sorted(names["available"] - names["allowed"])
-    if not restricted:
+    if not (found := sorted(names["available"] - names["allowed"])):
         pytest.skip("this kernel has none that is restricted")
+    return found[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_server_that_may_not_choose(tmp_path: Path) -> None:
+    """It ends the test at once, and says nothing; nothing is tried again."""
+    cc = restricted()
+    nobody = ("setpriv", "--reuid", "65534", "--clear-groups")
+    with server(user=nobody) as port:
+        words = ("--port", port, "-C", f"reno,{cc}", "--rounds", 1, "--seconds", 1)
+        done = measure("127.0.0.1", *words, "--cap", "900GB", "-o", tmp_path / "out")
+    assert done.returncode == 1 and "again in" not in done.stderr
+    assert f"or its user may not choose {cc} there: see `sysctl " in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_an_ordinary_user_and_what_is_restricted() -> None:
+    cc = restricted()
     code = (
         # All that is read of the lab is read before, as others may not see where it is.
         "import contextlib, io, os, sys\n"
@@ -484,9 +500,9 @@ def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
         "os.setuid(65534)\n"
         "main()"
     )
-    words = ["measure", "127.0.0.1", "-C", restricted[0], "-o", "/nosuch"]
+    words = ["measure", "127.0.0.1", "-C", cc, "-o", "/nosuch"]
     done = call([sys.executable, "-c", code, *words])
     assert done.returncode == 1 and done.stdout == ""
     line = done.stderr.splitlines()[-1]
-    assert line.startswith(f"longfat: -C {restricted[0]}: only root may choose it here"), line
+    assert line.startswith(f"longfat: -C {cc}: only root may choose it here"), line
     assert "tcp_allowed_congestion_control=" in line

@@ -26,7 +26,7 @@ from longfat.measure.path import (
     rounds,
     seen,
 )
-from longfat.measure.path.client import Contender, Failed, Path, Run
+from longfat.measure.path.client import Closed, Contender, Failed, Late, Path, Run
 from longfat.measure.path.host import Host
 from longfat.measure.path.rounds import Plan
 from longfat.run import result, scenario, ss
@@ -102,8 +102,8 @@ def test_the_command() -> None:
         ("unable to connect to server: Connection timed out", Failed, "firewall drops"),
         ("unable to connect to server: Network is unreachable", Failed, "no way to it: Network"),
         ("the server is busy running a test. try again later", Failed, "busy with another test"),
-        ("control socket has closed unexpectedly", Failed, "went away"),
-        ("unable to set TCP_CONGESTION: Supplied congestion", LabError, "the far end sends"),
+        ("control socket has closed unexpectedly", Closed, "its user may not choose ltcp there"),
+        ("unable to set TCP_CONGESTION: Supplied congestion", LabError, "one of the two ends has"),
         ("some new words", LabError, "iperf3 failed: some new words"),
     ],
 )
@@ -112,6 +112,34 @@ def test_what_iperf3_says_of_a_failure(said: str, kind: type[LabError], words: s
     error = client.explain(said, PATH, "ltcp")
     assert type(error) is kind and words in str(error)
     assert "far.example" in str(error) or "-C ltcp" in str(error)
+
+
+def test_a_server_that_goes_away_in_the_middle() -> None:
+    error = client.explain("control socket has closed unexpectedly", PATH, "ltcp", 20_000)
+    assert type(error) is Failed and "went away" in str(error) and error.moved == 20_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "late", "times", "enough"),
+    [
+        # The measured time is from 10 to 29.9 s, and four fifths of it are 15.9 s.
+        (30, 1.0, [1.0, 10.5, 29.5], True),
+        (30, 1.0, [1.0, 13.0, 29.5], True),
+        (30, 1.0, [1.0, 15.0, 29.5], False),
+        (30, 1.0, [1.0, 9.0, 29.5], False),
+        # From 1 to 2.9 s, which ss may miss 0.3 s of at either end.
+        (3, 0.3, [0.1, 1.2, 2.6], True),
+        (3, 0.3, [0.1, 1.4, 2.6], False),
+        (1, 0.3, [0.1, 0.4, 0.5], True),
+        (1, 0.3, [0.1, 0.5], False),
+        (3, 0.3, [], False),
+    ],
+)
+def test_samples_that_tell_of_the_measured_time(
+    seconds: int, late: float, times: list[float], enough: bool
+) -> None:
+    assert client.enough(replace(PATH, seconds=seconds), times, late) is enough
+    assert client.enough(replace(PATH, size=1000), times, late) is bool(times)
 
 
 def test_a_run_is_a_result(tmp_path: File) -> None:
@@ -546,6 +574,23 @@ def test_without_a_server_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(Failed, match="refused"):
         server.carry_out(PLAN)
     assert len(server.asked) == 1 and server.slept == []
+
+
+def test_a_machine_that_is_busy_is_so_at_the_first_run_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch, [Late("ss"), Late("ss")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 15 and server.slept[:2] == [*rounds.PATIENCE[:2]]
+
+
+def test_who_is_not_allowed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who was allowed once was: then it is the server."""
+    server = Server(monkeypatch, [None, Closed("ended")])
+    with pytest.raises(Closed):
+        server.carry_out(PLAN)
+    assert len(server.asked) == 2
+    server = Server(monkeypatch, [None, None, None, Closed("ended")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 15
 
 
 def test_later_a_failure_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:

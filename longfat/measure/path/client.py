@@ -17,6 +17,9 @@ from longfat.run import iperf3, ss
 SAMPLE = 0.1  # seconds from sample to sample
 LATE = 0.3  # seconds that ss may take for one, at least
 SHARE = 1 / 30  # or this of a run, whose rate is then right to a twentieth and mostly far better
+START = 1 / 3  # of a run of seconds, the part before its figures begin: its start has to be over
+SPAN = 0.8  # of the time after that, which samples have to span
+WORDS = 10_000  # bytes; what controls a test says less before there is data
 CONNECT = 10  # seconds in which the server has to answer
 STALL = 20  # seconds without a byte after which a run is given up; above CONNECT
 
@@ -27,6 +30,15 @@ class Failed(LabError):
     def __init__(self, text: str, moved: int = 0) -> None:
         super().__init__(text)
         self.moved = moved  # bytes
+
+
+class Late(Failed):
+    """ss was not there in time, which says nothing against the server."""
+
+
+class Closed(Failed):
+    """The server ended it before there was data, as it does where it may not choose the
+    algorithm."""
 
 
 class Capped(LabError):
@@ -55,6 +67,11 @@ class Path:
     seconds: int = 15
     size: int = 0  # bytes, instead of seconds
     reverse: bool = False
+
+    @property
+    def begin(self) -> float:
+        """Seconds of a run before its figures begin; of a number of bytes all count."""
+        return 0.0 if self.size else self.seconds * START
 
     @property
     def where(self) -> str:
@@ -115,8 +132,15 @@ def explain(error: str, path: Path, cc: str, moved: int = 0) -> LabError:
         )
     if "TCP_CONGESTION" in error:
         return LabError(
-            f"-C {cc}: with --reverse the far end sends, and it has no such congestion control or "
-            "does not allow it: there, see net.ipv4.tcp_allowed_congestion_control"
+            f"-C {cc}: one of the two ends has no such congestion control or does not allow it: "
+            "see net.ipv4.tcp_allowed_congestion_control"
+        )
+    if "control socket has closed" in error and moved < WORDS:
+        return Closed(
+            f"{path.where}: the server ended it before there was data: it was stopped, or its user "
+            f"may not choose {cc} there: see `sysctl net.ipv4.tcp_allowed_congestion_control` at "
+            "the far end, or run the server as root",
+            moved,
         )
     if "control socket has closed" in error or "unable to" in error or "terminated" in error:
         return Failed(f"{path.where}: the server, or the path to it, went away: {error}", moved)
@@ -130,6 +154,17 @@ def _moved(connections: list[ss.Connection]) -> int:
             for one in connections
         )
     )
+
+
+def enough(path: Path, times: list[float], late: float) -> bool:
+    """Whether samples at these seconds tell of the measured time.  At either end of it one may be
+    missing that came just in time."""
+    if path.size:  # of which there may be but one
+        return bool(times)
+    begin, end = path.begin, path.seconds - SAMPLE
+    inside = [t for t in times if begin <= t <= end]
+    needed = min(SPAN * (end - begin), end - begin - 2 * late)
+    return len(inside) > 1 and inside[-1] - inside[0] >= needed
 
 
 def run(path: Path, contender: Contender, *, most: float) -> Run:
@@ -181,10 +216,8 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     samples = [
         [(t - first, one) for t, all in seen for one in all if one.port == port] for port in ports
     ]
-    # Of a number of bytes there may be but one.
-    needed = 0.0 if path.size else path.seconds / 2
-    if not all(rows and rows[-1][0] >= needed for rows in samples):
-        raise Failed(
+    if not all(enough(path, [t for t, _ in rows], late) for rows in samples):
+        raise Late(
             f"{path.where}: ss was not there in time: this machine is too busy to measure, unless "
             "runs are longer (--seconds)",
             max(moved, int(said["end"].get("sum_sent", {}).get("bytes", 0))),

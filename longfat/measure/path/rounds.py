@@ -8,12 +8,13 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from longfat.core import units
 from longfat.core.errors import LabError
 from longfat.measure.path import client, difference, outcome
-from longfat.measure.path.client import Capped, Contender, Failed, Path, Run
+from longfat.measure.path.client import Capped, Closed, Contender, Failed, Late, Path, Run
 from longfat.measure.path.host import Host
 from longfat.run.result import Json
 
@@ -118,18 +119,26 @@ def _round(number: int, plan: Plan) -> str:
     return f"round {number} of {plan.rounds}" if plan.rounds else f"round {number}"
 
 
+def _hope(error: Failed, done: int, number: int) -> bool:
+    """Whether it may go well if it is tried again, after so many runs, in this round.  The very
+    first says whether there is a server at all, and everybody's first whether he is allowed."""
+    if isinstance(error, Late):
+        return True
+    return number > 1 if isinstance(error, Closed) else done > 0
+
+
 def _tried(
     plan: Plan,
     one: Contender,
     used: float,
     expected: float,
-    first: bool,
+    hope: Callable[[Failed], bool],
     say: Say,
     sleep: Callable[[float], None],
 ) -> tuple[Run, float]:
-    """A run, again and again as long as there is hope; not the very first, which says whether
-    there is a server at all.  And the bytes that are used, those of tries that failed too."""
-    waits = iter(() if first else PATIENCE)
+    """A run, again and again as long as there is hope.  And the bytes that are used, those of
+    tries that failed too."""
+    waits = iter(PATIENCE)
     while True:
         if used + expected > plan.cap:
             raise Capped(
@@ -140,7 +149,7 @@ def _tried(
         except Failed as error:
             used += error.moved
             wait = next(waits, None)
-            if wait is None:
+            if wait is None or not hope(error):
                 raise
             say(f"{one.label}: {error}; again in {wait:.0f} s")
             sleep(wait)
@@ -182,7 +191,8 @@ def carry_out(
         if done:
             sleep(BETWEEN)
         try:
-            run, used = _tried(plan, one, used, plan.path.size or most, not done, say, sleep)
+            hope = partial(_hope, done=done, number=number)
+            run, used = _tried(plan, one, used, plan.path.size or most, hope, say, sleep)
         except Capped as error:
             if not done:
                 raise LabError(
