@@ -293,7 +293,16 @@ def test_as_many_rounds_as_are_needed(contenders: int) -> None:
 def test_only_rounds_that_both_have() -> None:
     (one,) = difference.pairs({"a": {1: 2.0, 2: 9.0}, "b": {1: 1.0}, "c": {3: 1.0}})
     assert (one.a, one.b, one.ratio, one.p) == ("a", "b", 2, 1)
-    assert difference.pairs({"a": {1: 0.0}, "b": {1: 1.0}}) == []
+
+
+def test_a_round_in_which_one_got_nothing() -> None:
+    """That is the clearest difference of all; of two nothings there is none."""
+    (one,) = difference.pairs({"a": {1: 0.0, 2: 0.0}, "b": {1: 1.0, 2: 0.0}})
+    assert one.ratio < 1e-5
+    values = {"a": {n: 0.0 for n in range(6)}, "b": {n: 1.0 + n for n in range(6)}}
+    (one,) = difference.pairs(values)
+    assert one.real
+    assert difference.pairs({"a": {1: 0.0}, "b": {1: 0.0}}) == []
 
 
 # --- the answer
@@ -869,7 +878,7 @@ def of_the_lab(cc: str, mbps: float) -> Json:
 
 
 def test_the_lab_beside_it() -> None:
-    found = measured(2, ltcp=(40, 50), cubic=(20, 50), other=(30, 50))
+    found = measured(7, ltcp=(40, 50), cubic=(20, 50), other=(30, 50))
     out = StringIO()
     printed, verdict = lab.table(found, [of_the_lab("ltcp", 42), of_the_lab("cubic", 21)])
     Console(file=out, width=200).print(printed)
@@ -880,6 +889,8 @@ def test_the_lab_beside_it() -> None:
     assert verdict == "Take ltcp: that is what was measured, and what the lab says."
     _, verdict = lab.table(found, [of_the_lab("ltcp", 20), of_the_lab("cubic", 21)])
     assert verdict.startswith("Measured: take ltcp; the lab: take cubic. Where they differ")
+    _, verdict = lab.table(found[::3], [of_the_lab("ltcp", 20)])
+    assert verdict == "Only ltcp was measured: there is nothing to compare."
     _, verdict = lab.table(found, [of_the_lab("cubic", 21)])
     assert "take ltcp, which the lab does not have; of its own, take cubic" in verdict
     # What is as good goes by its queue, here as there.
@@ -887,3 +898,18 @@ def test_the_lab_beside_it() -> None:
     runs = [of_the_lab("ltcp", 40.1), of_the_lab("cubic", 40)]
     runs[0]["flows"][0]["rtt_ms"]["p50"] = 60.0
     assert lab.table(found, runs)[1].startswith("Take cubic: ")
+
+
+def test_the_lab_beside_what_was_not_told_apart() -> None:
+    """With too few rounds, and where nothing differs really."""
+    runs = [of_the_lab("ltcp", 42), of_the_lab("cubic", 21)]
+    for found in (
+        measured(2, ltcp=(40, 50), cubic=(20, 50)),
+        measured(8, ltcp=(40, 50), cubic=(40, 50)),
+    ):
+        _, verdict = lab.table(found, runs)
+        assert verdict.startswith("Measured: ") and " are not told apart; the lab: t" in verdict
+        assert verdict.endswith("take ltcp.")
+    found = measured(9, ltcp=(40, 50), cubic=(40, 50), reno=(10, 50))
+    _, verdict = lab.table(found, [*runs, of_the_lab("reno", 50)])
+    assert "are not told apart; the lab: take reno. Where they differ, the" in verdict

@@ -161,7 +161,9 @@ def table(found: list[Json], runs: list[Json]) -> tuple[Table, str]:
                 cells.append(f"{one.value:.{what.digits}f}" if one else "-")
         out.add_row(*cells)
     default = found[0]["path"].get("default", "")
-    return out, _verdict(answer.chosen(there, default)[0], _of_lab(here), here)
+    best, why = answer.chosen(there, default)
+    # Of one alone there is nothing to choose, here as there.
+    return out, _verdict(best, _of_lab(here), here) if len(there.ranking) > 1 else why
 
 
 def _of_lab(here: answer.Answer) -> str:
@@ -176,12 +178,18 @@ def _of_lab(here: answer.Answer) -> str:
     return min(good, key=lambda label: rtts[label].value if label in rtts else 0.0)
 
 
-def _verdict(measured_: str, lab: str, here: answer.Answer) -> str:
-    if measured_ == lab:
+def _verdict(measured_: list[str], lab: str, here: answer.Answer) -> str:
+    """`measured_` are several if it was not told which of them is better."""
+    if measured_ == [lab]:
         return f"Take {lab}: that is what was measured, and what the lab says."
-    if measured_ not in here.rounds:
-        return f"Measured: take {measured_}, which the lab does not have; of its own, take {lab}."
+    which = f"Measured: take {measured_[0]}"
+    if len(measured_) > 1:
+        which = f"Measured: {answer.listed(measured_)} are not told apart"
+    if lab in measured_:
+        return f"{which}; the lab: take {lab}."
+    if not {*measured_} & {*here.rounds}:
+        return f"{which}, which the lab does not have; of its own, take {lab}."
     return (
-        f"Measured: take {measured_}; the lab: take {lab}. Where they differ, the scenario is not "
-        "the path: see what in it is a guess."
+        f"{which}; the lab: take {lab}. Where they differ, the scenario is not the path: see what "
+        "in it is a guess."
     )
