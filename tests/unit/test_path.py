@@ -496,6 +496,34 @@ def test_a_path_that_changes() -> None:
     assert "took 40.0 ms in round" in one and "80.0 ms in round 3" in one
 
 
+def test_a_path_whose_rate_changes() -> None:
+    """Who alone had luck in a round changes nothing."""
+    results = measured(4, bbr=(40, 50), cubic=(20, 50))
+    for one in results[4:]:
+        one["summary"]["goodput_bps"] /= 1 + 2 * (one["flows"][0]["cc"] == "bbr")
+    assert texts(results) == []
+    for one in results[6:]:
+        one["summary"]["goodput_bps"] /= 1 + 2 * (one["flows"][0]["cc"] == "cubic")
+    (one,) = texts(results)
+    assert "everybody carried 2.3 times as much in round 2 as in round 4, or more" in one
+    assert texts(results[::2]) == []
+
+
+def test_several_processors() -> None:
+    """iperf3 3.16 has one for each connection, as far as there are so many."""
+    one = run("bbr", 1, 40, cpu_percent={"here": 150.0, "there": 5.0})
+    one["scenario"]["flow"][0]["parallel"] = 8
+    here = replace(HERE, processors=4)
+    assert "a processor of this end" in texts([one], here)[0]
+    one["iperf3"] = "iperf 3.16+"
+    assert texts([one], here) == []
+    one["path"]["cpu_percent"]["here"] = 370.0
+    assert "a processor of this end" in texts([one], here)[0]
+    one["path"]["cpu_percent"]["here"] = 95.0
+    one["scenario"]["flow"][0]["parallel"] = 1
+    assert "a processor of this end" in texts([one], here)[0]
+
+
 # --- the rounds
 
 

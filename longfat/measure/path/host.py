@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shlex
 import socket
@@ -87,6 +88,7 @@ class Host:
     tcp_mem: tuple[int, ...] = ()
     pages: int = 0  # that they have now
     off: tuple[str, ...] = ()  # of FEATURES
+    processors: int = 1
 
 
 def _device(address: str) -> str:
@@ -136,6 +138,7 @@ def look(address: str) -> Host:
         tcp_mem=tuple(map(int, sysctl("tcp_mem").split())),
         pages=_pages(),
         off=tuple(name for name in FEATURES if sysctl(name) == "0"),
+        processors=os.cpu_count() or 1,
     )
 
 
