@@ -147,6 +147,10 @@ def numberless(lines: Iterable[str]) -> list[str]:
     return [re.sub(r"\d+(\.\d+)?", "N", line) for line in lines]
 
 
+def test_every_warning_of_the_page_is_tried() -> None:
+    assert len(warnings()) == 6
+
+
 @pytest.mark.parametrize("done", warnings())
 def test_a_warning(tmp_path: Path, done: str) -> None:
     """What limits besides the algorithm is made to happen."""
@@ -232,6 +236,77 @@ def test_no_server(tmp_path: Path) -> None:
     assert last.startswith(f"longfat: 127.0.0.1, port {port}: nothing listens there")
     assert last.endswith(f"start `iperf3 -s -p {port}` at the far end")
     assert done.stdout == "" and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("where", ["-o", "--save"])
+def test_a_file_where_a_directory_should_be(tmp_path: Path, where: str) -> None:
+    """Before anything is measured."""
+    file = tmp_path / "file"
+    file.touch()
+    for place in (file, file / "x") if where == "-o" else (file / "x.toml", file / "x/y.toml"):
+        done = measure("127.0.0.1", "-C", "reno", "-o", tmp_path / "out", where, place)
+        assert done.returncode == 1
+        assert done.stderr == f"longfat: {file}: is no directory: choose another one\n"
+
+
+@pytest.mark.parametrize("name", ["x.toml", "x.measured.json"])
+def test_what_is_there_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    done = measure("127.0.0.1", "-C", "reno", "--save", tmp_path / "x.toml")
+    assert done.returncode == 1 and f"{name}: is there: choose another name" in done.stderr
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def broken(tmp_path: Path, fails: str, after: int) -> subprocess.CompletedProcess[str]:
+    """After so many runs this statement ends it, and no scenario can be saved."""
+    code = (
+        "from longfat.core import errors, process\n"
+        "from longfat.measure.path import client, lab\n"
+        "run, runs = client.run, []\n"
+        "def one(*words, **options):\n"
+        f"    if len(runs) == {after}:\n"
+        f"        {fails}\n"
+        "    runs.append(run(*words, **options))\n"
+        "    return runs[0]\n"
+        "def save(*words):\n"
+        "    raise errors.LabError('it cannot be saved')\n"
+        "client.run, lab.save = one, save\n"
+        "from longfat.cli import main\n"
+        "main()"
+    )
+    with server() as port:
+        words = ["--port", str(port), "-C", "reno", "--rounds", "3", "--seconds", "1"]
+        words += ["--cap", "900GB", "-o", str(tmp_path / "out")]
+        words += ["--save", str(tmp_path / "x.toml")]
+        return call([sys.executable, "-c", code, "measure", "127.0.0.1", *words])
+
+
+def test_what_ended_it_is_said_whatever_else_fails(tmp_path: Path) -> None:
+    done = broken(tmp_path, "raise errors.LabError('the path is gone')", 1)
+    assert done.returncode == 1 and "it cannot be saved" in done.stderr
+    (*_, last, counted) = done.stderr.splitlines()
+    assert last == "longfat: the path is gone" and counted.startswith("1 of 3 runs are done and k")
+    shutil.rmtree(tmp_path / "out")
+    done = broken(tmp_path, "raise KeyboardInterrupt", 1)
+    assert done.returncode == 130 and "it cannot be saved" in done.stderr
+    assert "1 of 3 runs are done and kept in" in done.stderr
+
+
+def test_an_end_before_the_first_result(tmp_path: Path) -> None:
+    done = broken(tmp_path, "raise KeyboardInterrupt", 0)
+    assert done.returncode == 130 and "\n0 of 3 runs are done\n" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_what_the_lab_does_not_have_is_said_beforehand(tmp_path: Path) -> None:
+    code = "from longfat.build import modules; modules.algorithms = lambda: {'%s': 0}.keys();"
+    code += "from longfat.cli import main; main()"
+    words = ["measure", "127.0.0.1", "-C", "reno,cubic", "--save", str(tmp_path / "x.toml")]
+    words += ["-o", str(tmp_path / "out"), "--port", "1"]
+    done = call([sys.executable, "-c", code % "reno", *words])
+    assert done.stderr.startswith("--save: the lab has no cubic: the scenario will be without\n")
+    done = call([sys.executable, "-c", code % "other", *words])
+    assert done.returncode == 1 and done.stderr.startswith("longfat: the lab has none of cubic, r")
 
 
 def test_a_server_that_is_busy(tmp_path: Path) -> None:

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path as File
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.measure.path import (
     answer,
@@ -29,7 +31,7 @@ from longfat.measure.path import (
 from longfat.measure.path.client import Closed, Contender, Failed, Late, Path, Run
 from longfat.measure.path.host import Host
 from longfat.measure.path.rounds import Plan
-from longfat.run import result, scenario, ss
+from longfat.run import backends, result, scenario, ss
 from longfat.show import export, report
 
 Json = dict[str, Any]
@@ -710,6 +712,47 @@ def test_the_kernel_is_asked() -> None:
         host.algorithms(["nosuch"])
 
 
+@pytest.mark.parametrize("after", [1, 10**6])
+def test_what_the_kernel_loaded_is_removed(
+    tmp_path: File, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """Also after an error, and after Ctrl-C; not what was there before.  A connection may hold it
+    for a while, or for longer than is waited for."""
+    for name in ("tcp_cubic", "tcp_diag"):
+        (tmp_path / name).mkdir()
+    tried: list[str] = []
+    said: list[str] = []
+
+    def call(command: list[str]) -> SimpleNamespace:
+        tried.append(command[1])
+        if done := len(tried) > after:
+            (tmp_path / command[1]).rmdir()
+        return SimpleNamespace(returncode=int(not done), stdout="is in use")
+
+    monkeypatch.setattr(backends, "MODULES", tmp_path)
+    monkeypatch.setattr(process, "call", call)
+    monkeypatch.setattr(host, "HELD", 0.5)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    wanted = ["cubic", "ltcp", "ghstcp", "reno"]
+    with pytest.raises(KeyboardInterrupt), host.unloading(wanted, said.append):
+        for name in ("tcp_ltcp", "tcp_ghstcp", "tcp_other"):
+            (tmp_path / name).mkdir()
+        raise KeyboardInterrupt
+    assert {*tried} == {"tcp_ltcp", "tcp_ghstcp"}
+    left = {one.name for one in tmp_path.iterdir()} - {"tcp_cubic", "tcp_diag", "tcp_other"}
+    if after == 1:
+        assert not left and not said
+    else:
+        assert left == {*tried} and [text.split(" cannot")[0] for text in said] == [
+            *("the module tcp_ltcp", "the module tcp_ghstcp")
+        ]
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    del tried[:]
+    with host.unloading(["new"], said.append):
+        (tmp_path / "tcp_new").mkdir()
+    assert not tried
+
+
 def test_this_end() -> None:
     """Of loopback; in a namespace the memory of all sockets is not seen."""
     found = host.look("127.0.0.1")
@@ -880,6 +923,7 @@ def test_a_guess_is_called_one() -> None:
 def test_nothing_that_the_lab_has() -> None:
     with pytest.raises(LabError, match="the lab has none of other: no scenario is written"):
         lab.scenario([steady("other", 1)], LAB, [])
+    assert lab.lacking(["other", "cubic"], LAB) == ["other"]
 
 
 def test_bytes_and_connections_are_in_it(tmp_path: File) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from pathlib import Path
 from statistics import median
 
@@ -27,18 +27,26 @@ def _comment(name: str, one: Seen, text: list[str]) -> list[str]:
     return [f"# {line}" for line in textwrap.wrap(words, 96)]
 
 
+def lacking(names: Iterable[str], valid: Set[str]) -> list[str]:
+    """Those of these algorithms that the lab, which has `valid`, does not have; LabError if it has
+    none of them."""
+    found = sorted({*names} - valid)
+    if len(found) == len({*names}):
+        raise LabError(
+            f"the lab has none of {', '.join(found)}: no scenario is written; it has "
+            f"{', '.join(sorted(valid))}"
+        )
+    return found
+
+
 def scenario(results: list[Json], valid: Set[str], notes: list[str]) -> str:
     """The scenario file of a path, for those of its contenders that the lab has (`valid`); `notes`
     are what else is to be known of it."""
     of = seen.path(results)
     flows = [one["scenario"]["flow"][0] for one in results]
     contenders = {(flow["cc"], flow["parallel"]) for flow in flows}
-    names = sorted({cc for cc, _ in contenders if cc in valid})
-    if not names:
-        raise LabError(
-            f"the lab has none of {', '.join(sorted({cc for cc, _ in contenders}))}: no scenario "
-            f"is written; it has {', '.join(sorted(valid))}"
-        )
+    every = {cc for cc, _ in contenders}
+    names = sorted(every - {*lacking(every, valid)})
     parallel = sorted({count for _, count in contenders})
     texts = {row[0]: row for row in seen.rows(of)}
     sizes = {flow.get("bytes") for flow in flows} - {None}
