@@ -506,8 +506,8 @@ def test_a_path_whose_rate_changes() -> None:
     assert texts(results) == []
     for one in results[6:]:
         one["summary"]["goodput_bps"] /= 1 + 2 * (one["flows"][0]["cc"] == "cubic")
-    (one,) = texts(results)
-    assert "everybody carried 2.3 times as much in round 2 as in round 4, or more" in one
+    (text,) = texts(results)
+    assert "everybody carried 2.3 times as much in round 2 as in round 4, or more" in text
     assert texts(results[::2]) == []
 
 
@@ -668,7 +668,8 @@ def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_cap_is_that_of_tries_that_failed_too(monkeypatch: pytest.MonkeyPatch) -> None:
     """19.6 MB are sent in a run that did well."""
-    tries = [None, Failed("down", 10_000_000), Failed("down", 10_000_000), None]
+    down = Failed("down", 10_000_000)
+    tries: list[Exception | None] = [None, down, down, None]
     server = Server(monkeypatch, tries)
     server.carry_out(replace(PLAN, cap=100_000_000))
     left = 100_000_000 - 19636328
