@@ -298,6 +298,30 @@ def test_an_end_before_the_first_result(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel loads modules for root alone")
+def test_an_error_leaves_no_module_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that came when the kernel was asked for the algorithm."""
+    there = tmp_path / "module"
+    there.mkdir()
+    rmmod = tmp_path / "rmmod"
+    rmmod.write_text(f'#!/bin/sh\nrmdir "{there}/$1" && echo "$1" >>{tmp_path}/removed\n')
+    rmmod.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    code = (
+        "from pathlib import Path\n"
+        "from longfat.measure.path import host\n"
+        "from longfat.run import backends\n"
+        f"backends.MODULES = Path({str(there)!r})\n"
+        "host._refused = lambda cc: (backends.MODULES / f'tcp_{cc}').mkdir() or 0\n"
+        "from longfat.cli import main\n"
+        "main()"
+    )
+    words = ["measure", "127.0.0.1", "--port", "1", "-C", "reno", "-o", str(tmp_path / "out")]
+    done = call([sys.executable, "-c", code, *words])
+    assert done.returncode == 1 and "nothing listens there" in done.stderr
+    assert (tmp_path / "removed").read_text() == "tcp_reno\n" and not [*there.iterdir()]
+
+
 def test_what_the_lab_does_not_have_is_said_beforehand(tmp_path: Path) -> None:
     code = "from longfat.build import modules; modules.algorithms = lambda: {'%s': 0}.keys();"
     code += "from longfat.cli import main; main()"
