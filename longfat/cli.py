@@ -828,6 +828,13 @@ def watch(
         notes.print(f"wrote {out}", soft_wrap=True, highlight=False)
 
 
+def _check_directory(path: Path) -> None:
+    """LabError if what is in its place, or above it, is no directory."""
+    there = next(one for one in (path, *path.absolute().parents) if one.exists())
+    if not there.is_dir():
+        raise LabError(f"{there}: is no directory: choose another one")
+
+
 @app.command()
 def measure(
     host: Annotated[str, typer.Argument(help="The far end, which runs `iperf3 -s`.")],
@@ -879,72 +886,89 @@ def measure(
         raise LabError(f"--bytes or --cap: {error}") from error
     if save and save.suffix != ".toml":
         raise LabError(f"{save}: the scenario is TOML, so the name must end in .toml")
-    if save and save.exists():
-        raise LabError(f"{save}: is there: choose another name")
+    for file in (save, lab.measured_file(save)) if save else ():
+        if file.exists():
+            raise LabError(f"{file}: is there: choose another name by --save")
     if save and reverse:
         raise LabError("--save: with --reverse the path's RTT and losses are not seen here")
+    for directory in (out, *([save.parent] if save else [])):
+        _check_directory(directory)
     if sorted(out.glob("measured-*.json")):
         raise LabError(
             f"{out}: has the results of another measurement: choose another directory by -o"
         )
     client.need()
-    chosen = ends.algorithms(cc.split(",") if cc else [])
-    contenders = tuple(client.Contender(one, int(n)) for one in chosen for n in many)
-    path = client.Path(host, ends.resolve(host), port, seconds, much, reverse)
-    here = ends.look(path.address)
-    if not rounds and not much:
-        rounds = turns.fitting(minutes, len(contenders) * (seconds + turns.BETWEEN))
-    plan = turns.Plan(path, contenders, rounds, seed, most, minutes)
-    for line in turns.announce(plan, here):
-        say(line)
 
-    found: list[result.Json] = []
+    def carry_out(plan: turns.Plan, here: ends.Host) -> None:
+        """And show what came of it, whatever ended it."""
+        found: list[result.Json] = []
 
-    def keep(one: result.Json) -> None:
-        result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
-        found.append(one)
+        def keep(one: result.Json) -> None:
+            result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
+            found.append(one)
 
-    def ended() -> str:
-        of = f" of {plan.runs}" if plan.runs else ""
-        return f"{len(found)}{of} runs are done and kept in {out}"
+        def ended() -> str:
+            of = f" of {plan.runs}" if plan.runs else ""
+            return f"{len(found)}{of} runs are done" + (f" and kept in {out}" if found else "")
 
-    def show() -> None:
-        if not found:
-            return
-        made = answer.make(found)
-        _print_whole(answer.table(made, found[0]["scenario"]["title"]))
-        for text in [
-            *answer.of_the_best(made),
-            *answer.summary(found, here),
-            answer.recommendation(made, here.default),
-        ]:
-            console.print(text, markup=False, highlight=False, soft_wrap=True)
-        words = [data.COMMAND, *sys.argv[1:]]
-        result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
-        files = [out / "measured.html"]
-        if save:
-            seen_ = seen.path(found)
-            _print_whole(answer.path_table(seen_))
-            for text in answer.path_reasons(seen_):
+        def show() -> None:
+            if not found:
+                return
+            made = answer.make(found)
+            _print_whole(answer.table(made, found[0]["scenario"]["title"]))
+            for text in [
+                *answer.of_the_best(made),
+                *answer.summary(found, here),
+                answer.recommendation(made, here.default),
+            ]:
                 console.print(text, markup=False, highlight=False, soft_wrap=True)
-            hard = [one.text for one in limits.find(found, here) if one.hard]
-            files += lab.save(found, save, modules.algorithms(), hard)
-        for file in files:
-            console.print(str(file), soft_wrap=True, highlight=False)
+            words = [data.COMMAND, *sys.argv[1:]]
+            result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
+            written = [out / "measured.html"]
+            if save:
+                seen_ = seen.path(found)
+                _print_whole(answer.path_table(seen_))
+                for text in answer.path_reasons(seen_):
+                    console.print(text, markup=False, highlight=False, soft_wrap=True)
+                hard = [one.text for one in limits.find(found, here) if one.hard]
+                written += lab.save(found, save, modules.algorithms(), hard)
+            for file in written:
+                console.print(str(file), soft_wrap=True, highlight=False)
 
-    try:
-        with runner.terminable():
+        def try_to_show() -> None:
+            """What fails in it must not hide what ended the measurement."""
+            try:
+                show()
+            except LabError as error:
+                say(str(error))
+
+        try:
             turns.carry_out(plan, here, keep, say)
-    except (KeyboardInterrupt, process.Cancelled):
-        show()
-        say(ended())
-        raise
-    except LabError as error:
-        if not found:
+        except (KeyboardInterrupt, process.Cancelled):
+            try_to_show()
+            say(ended())
             raise
+        except LabError as error:
+            if not found:
+                raise
+            try_to_show()
+            raise LabError(f"{error}\n{ended()}") from error
         show()
-        raise LabError(f"{error}\n{ended()}") from error
-    show()
+
+    wanted = cc.split(",") if cc else []
+    with runner.terminable(), ends.unloading(wanted, say):
+        chosen = ends.algorithms(wanted)
+        if save and (lacking := lab.lacking(chosen, modules.algorithms())):
+            say(f"--save: the lab has no {', '.join(lacking)}: the scenario will be without")
+        contenders = tuple(client.Contender(one, int(n)) for one in chosen for n in many)
+        path = client.Path(host, ends.resolve(host), port, seconds, much, reverse)
+        here = ends.look(path.address)
+        if not rounds and not much:
+            rounds = turns.fitting(minutes, len(contenders) * (seconds + turns.BETWEEN))
+        plan = turns.Plan(path, contenders, rounds, seed, most, minutes)
+        for line in turns.announce(plan, here):
+            say(line)
+        carry_out(plan, here)
 
 
 SHELLS = ("bash", "zsh", "fish")

@@ -532,7 +532,7 @@ class Host(Backend):
         try:
             process.run(command, output=run / "out", timeout=self._load_timeout)
         except BaseException:  # before load.sh had removed them
-            _unload([*reversed(names)])
+            unload([*reversed(names)])
             raise
         finally:
             _release(foreign)
@@ -562,7 +562,7 @@ class Host(Backend):
                 grace=20,  # to remove the namespaces and put the settings back
             )
         finally:
-            _unload([x.stem for x in reversed(given.in_order(known[x].file for x in own))])
+            unload([x.stem for x in reversed(given.in_order(known[x].file for x in own))])
             _release(foreign)
 
 
@@ -575,7 +575,7 @@ def _not_loaded(module: str) -> None:
         )
 
 
-def _unload(names: Sequence[str], seconds: float = 10) -> None:
+def unload(names: Sequence[str], seconds: float = 10) -> None:
     """Remove these modules; connections that have just ended may hold one for a moment."""
     end = time.monotonic() + seconds
     for name in names:

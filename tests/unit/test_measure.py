@@ -16,7 +16,7 @@ import sys
 import textwrap
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from itertools import takewhile
 from pathlib import Path
@@ -55,12 +55,12 @@ def hosts() -> None:
 
 
 @contextmanager
-def server(environment: Mapping[str, str] = {}) -> Iterator[int]:
-    """The port of a server on this host."""
+def server(environment: Mapping[str, str] = {}, user: Sequence[str] = ()) -> Iterator[int]:
+    """The port of a server on this host; `user` is a command that makes it another one's."""
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = int(free.getsockname()[1])
     program = subprocess.Popen(
-        ["iperf3", "--server", "--port", str(port)],
+        [*user, "iperf3", "--server", "--port", str(port)],
         env={**os.environ, **environment},
         stdout=subprocess.DEVNULL,
     )
@@ -145,6 +145,10 @@ def warnings() -> dict[str, list[str]]:
 
 def numberless(lines: Iterable[str]) -> list[str]:
     return [re.sub(r"\d+(\.\d+)?", "N", line) for line in lines]
+
+
+def test_every_warning_of_the_page_is_tried() -> None:
+    assert len(warnings()) == 6
 
 
 @pytest.mark.parametrize("done", warnings())
@@ -232,6 +236,101 @@ def test_no_server(tmp_path: Path) -> None:
     assert last.startswith(f"longfat: 127.0.0.1, port {port}: nothing listens there")
     assert last.endswith(f"start `iperf3 -s -p {port}` at the far end")
     assert done.stdout == "" and not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("where", ["-o", "--save"])
+def test_a_file_where_a_directory_should_be(tmp_path: Path, where: str) -> None:
+    """Before anything is measured."""
+    file = tmp_path / "file"
+    file.touch()
+    for place in (file, file / "x") if where == "-o" else (file / "x.toml", file / "x/y.toml"):
+        done = measure("127.0.0.1", "-C", "reno", "-o", tmp_path / "out", where, place)
+        assert done.returncode == 1
+        assert done.stderr == f"longfat: {file}: is no directory: choose another one\n"
+
+
+@pytest.mark.parametrize("name", ["x.toml", "x.measured.json"])
+def test_what_is_there_is_not_overwritten(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("mine")
+    done = measure("127.0.0.1", "-C", "reno", "--save", tmp_path / "x.toml")
+    assert done.returncode == 1 and f"{name}: is there: choose another name" in done.stderr
+    assert (tmp_path / name).read_text() == "mine"
+
+
+def broken(tmp_path: Path, fails: str, after: int) -> subprocess.CompletedProcess[str]:
+    """After so many runs this statement ends it, and no scenario can be saved."""
+    code = (
+        "from longfat.core import errors, process\n"
+        "from longfat.measure.path import client, lab\n"
+        "run, runs = client.run, []\n"
+        "def one(*words, **options):\n"
+        f"    if len(runs) == {after}:\n"
+        f"        {fails}\n"
+        "    runs.append(run(*words, **options))\n"
+        "    return runs[0]\n"
+        "def save(*words):\n"
+        "    raise errors.LabError('it cannot be saved')\n"
+        "client.run, lab.save = one, save\n"
+        "from longfat.cli import main\n"
+        "main()"
+    )
+    with server() as port:
+        words = ["--port", str(port), "-C", "reno", "--rounds", "3", "--seconds", "1"]
+        words += ["--cap", "900GB", "-o", str(tmp_path / "out")]
+        words += ["--save", str(tmp_path / "x.toml")]
+        return call([sys.executable, "-c", code, "measure", "127.0.0.1", *words])
+
+
+def test_what_ended_it_is_said_whatever_else_fails(tmp_path: Path) -> None:
+    done = broken(tmp_path, "raise errors.LabError('the path is gone')", 1)
+    assert done.returncode == 1 and "it cannot be saved" in done.stderr
+    (*_, last, counted) = done.stderr.splitlines()
+    assert last == "longfat: the path is gone" and counted.startswith("1 of 3 runs are done and k")
+    shutil.rmtree(tmp_path / "out")
+    done = broken(tmp_path, "raise KeyboardInterrupt", 1)
+    assert done.returncode == 130 and "it cannot be saved" in done.stderr
+    assert "1 of 3 runs are done and kept in" in done.stderr
+
+
+def test_an_end_before_the_first_result(tmp_path: Path) -> None:
+    done = broken(tmp_path, "raise KeyboardInterrupt", 0)
+    assert done.returncode == 130 and "\n0 of 3 runs are done\n" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="the kernel loads modules for root alone")
+def test_an_error_leaves_no_module_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that came when the kernel was asked for the algorithm."""
+    there = tmp_path / "module"
+    there.mkdir()
+    rmmod = tmp_path / "rmmod"
+    rmmod.write_text(f'#!/bin/sh\nrmdir "{there}/$1" && echo "$1" >>{tmp_path}/removed\n')
+    rmmod.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    code = (
+        "from pathlib import Path\n"
+        "from longfat.measure.path import host\n"
+        "from longfat.run import backends\n"
+        f"backends.MODULES = Path({str(there)!r})\n"
+        "host._refused = lambda cc: (backends.MODULES / f'tcp_{cc}').mkdir() or 0\n"
+        "from longfat.cli import main\n"
+        "main()"
+    )
+    words = ["measure", "127.0.0.1", "--port", "1", "-C", "reno", "-o", str(tmp_path / "out")]
+    done = call([sys.executable, "-c", code, *words])
+    assert done.returncode == 1 and "nothing listens there" in done.stderr
+    assert (tmp_path / "removed").read_text() == "tcp_reno\n" and not [*there.iterdir()]
+
+
+def test_what_the_lab_does_not_have_is_said_beforehand(tmp_path: Path) -> None:
+    code = "from longfat.build import modules; modules.algorithms = lambda: {'%s': 0}.keys();"
+    code += "from longfat.cli import main; main()"
+    words = ["measure", "127.0.0.1", "-C", "reno,cubic", "--save", str(tmp_path / "x.toml")]
+    words += ["-o", str(tmp_path / "out"), "--port", "1"]
+    done = call([sys.executable, "-c", code % "reno", *words])
+    assert done.stderr.startswith("--save: the lab has no cubic: the scenario will be without\n")
+    done = call([sys.executable, "-c", code % "other", *words])
+    assert done.returncode == 1 and done.stderr.startswith("longfat: the lab has none of cubic, r")
 
 
 def test_a_server_that_is_busy(tmp_path: Path) -> None:
@@ -386,8 +485,9 @@ def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "SHARE", 0.0)
     with server() as port:
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
-        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)"):
+        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)") as caught:
             client.run(path, client.Contender("reno"), most=1e12)
+        assert caught.value.moved > 1e6
         monkeypatch.setattr(client, "SHARE", 0.5)
         assert client.run(path, client.Contender("reno"), most=1e12).samples
 
@@ -462,16 +562,32 @@ def test_a_firewall(tmp_path: Path) -> None:
     assert last.startswith("longfat: 10.9.0.9, port 5201: no answer: the host is down, or a fire")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
-def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
+def restricted() -> str:
     """One that is there and that root alone may choose."""
     names = {
         which: set(Path(f"/proc/sys/net/ipv4/tcp_{which}_congestion_control").read_text().split())
         for which in ("available", "allowed")
     }
-    restricted = sorted(names["available"] - names["allowed"])
-    if not restricted:
+    if not (found := sorted(names["available"] - names["allowed"])):
         pytest.skip("this kernel has none that is restricted")
+    return found[0]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_a_server_that_may_not_choose(tmp_path: Path) -> None:
+    """It ends the test at once, and says nothing; nothing is tried again."""
+    cc = restricted()
+    nobody = ("setpriv", "--reuid", "65534", "--clear-groups")
+    with server(user=nobody) as port:
+        words = ("--port", port, "-C", f"reno,{cc}", "--rounds", 1, "--seconds", 1)
+        done = measure("127.0.0.1", *words, "--cap", "900GB", "-o", tmp_path / "out")
+    assert done.returncode == 1 and "again in" not in done.stderr
+    assert f"or its user may not choose {cc} there: see `sysctl " in done.stderr
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be somebody else")
+def test_an_ordinary_user_and_what_is_restricted() -> None:
+    cc = restricted()
     code = (
         # All that is read of the lab is read before, as others may not see where it is.
         "import contextlib, io, os, sys\n"
@@ -483,9 +599,9 @@ def test_an_ordinary_user_and_what_is_restricted(tmp_path: Path) -> None:
         "os.setuid(65534)\n"
         "main()"
     )
-    words = ["measure", "127.0.0.1", "-C", restricted[0], "-o", "/nosuch"]
+    words = ["measure", "127.0.0.1", "-C", cc, "-o", "/nosuch"]
     done = call([sys.executable, "-c", code, *words])
     assert done.returncode == 1 and done.stdout == ""
     line = done.stderr.splitlines()[-1]
-    assert line.startswith(f"longfat: -C {restricted[0]}: only root may choose it here"), line
+    assert line.startswith(f"longfat: -C {cc}: only root may choose it here"), line
     assert "tcp_allowed_congestion_control=" in line

@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path as File
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from rich.console import Console
 
+from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.measure.path import (
     answer,
@@ -26,10 +28,10 @@ from longfat.measure.path import (
     rounds,
     seen,
 )
-from longfat.measure.path.client import Contender, Failed, Path, Run
+from longfat.measure.path.client import Closed, Contender, Failed, Late, Path, Run
 from longfat.measure.path.host import Host
 from longfat.measure.path.rounds import Plan
-from longfat.run import result, scenario, ss
+from longfat.run import backends, result, scenario, ss
 from longfat.show import export, report
 
 Json = dict[str, Any]
@@ -102,8 +104,8 @@ def test_the_command() -> None:
         ("unable to connect to server: Connection timed out", Failed, "firewall drops"),
         ("unable to connect to server: Network is unreachable", Failed, "no way to it: Network"),
         ("the server is busy running a test. try again later", Failed, "busy with another test"),
-        ("control socket has closed unexpectedly", Failed, "went away"),
-        ("unable to set TCP_CONGESTION: Supplied congestion", LabError, "the far end sends"),
+        ("control socket has closed unexpectedly", Closed, "its user may not choose ltcp there"),
+        ("unable to set TCP_CONGESTION: Supplied congestion", LabError, "one of the two ends has"),
         ("some new words", LabError, "iperf3 failed: some new words"),
     ],
 )
@@ -112,6 +114,34 @@ def test_what_iperf3_says_of_a_failure(said: str, kind: type[LabError], words: s
     error = client.explain(said, PATH, "ltcp")
     assert type(error) is kind and words in str(error)
     assert "far.example" in str(error) or "-C ltcp" in str(error)
+
+
+def test_a_server_that_goes_away_in_the_middle() -> None:
+    error = client.explain("control socket has closed unexpectedly", PATH, "ltcp", 20_000)
+    assert type(error) is Failed and "went away" in str(error) and error.moved == 20_000
+
+
+@pytest.mark.parametrize(
+    ("seconds", "late", "times", "enough"),
+    [
+        # The measured time is from 10 to 29.9 s, and four fifths of it are 15.9 s.
+        (30, 1.0, [1.0, 10.5, 29.5], True),
+        (30, 1.0, [1.0, 13.0, 29.5], True),
+        (30, 1.0, [1.0, 15.0, 29.5], False),
+        (30, 1.0, [1.0, 9.0, 29.5], False),
+        # From 1 to 2.9 s, which ss may miss 0.3 s of at either end.
+        (3, 0.3, [0.1, 1.2, 2.6], True),
+        (3, 0.3, [0.1, 1.4, 2.6], False),
+        (1, 0.3, [0.1, 0.4, 0.5], True),
+        (1, 0.3, [0.1, 0.5], False),
+        (3, 0.3, [], False),
+    ],
+)
+def test_samples_that_tell_of_the_measured_time(
+    seconds: int, late: float, times: list[float], enough: bool
+) -> None:
+    assert client.enough(replace(PATH, seconds=seconds), times, late) is enough
+    assert client.enough(replace(PATH, size=1000), times, late) is bool(times)
 
 
 def test_a_run_is_a_result(tmp_path: File) -> None:
@@ -265,7 +295,16 @@ def test_as_many_rounds_as_are_needed(contenders: int) -> None:
 def test_only_rounds_that_both_have() -> None:
     (one,) = difference.pairs({"a": {1: 2.0, 2: 9.0}, "b": {1: 1.0}, "c": {3: 1.0}})
     assert (one.a, one.b, one.ratio, one.p) == ("a", "b", 2, 1)
-    assert difference.pairs({"a": {1: 0.0}, "b": {1: 1.0}}) == []
+
+
+def test_a_round_in_which_one_got_nothing() -> None:
+    """That is the clearest difference of all; of two nothings there is none."""
+    (one,) = difference.pairs({"a": {1: 0.0, 2: 0.0}, "b": {1: 1.0, 2: 0.0}})
+    assert one.ratio < 1e-5
+    values = {"a": {n: 0.0 for n in range(6)}, "b": {n: 1.0 + n for n in range(6)}}
+    (one,) = difference.pairs(values)
+    assert one.real
+    assert difference.pairs({"a": {1: 0.0}, "b": {1: 0.0}}) == []
 
 
 # --- the answer
@@ -459,6 +498,34 @@ def test_a_path_that_changes() -> None:
     assert "took 40.0 ms in round" in one and "80.0 ms in round 3" in one
 
 
+def test_a_path_whose_rate_changes() -> None:
+    """Who alone had luck in a round changes nothing."""
+    results = measured(4, bbr=(40, 50), cubic=(20, 50))
+    for one in results[4:]:
+        one["summary"]["goodput_bps"] /= 1 + 2 * (one["flows"][0]["cc"] == "bbr")
+    assert texts(results) == []
+    for one in results[6:]:
+        one["summary"]["goodput_bps"] /= 1 + 2 * (one["flows"][0]["cc"] == "cubic")
+    (text,) = texts(results)
+    assert "everybody carried 2.3 times as much in round 2 as in round 4, or more" in text
+    assert texts(results[::2]) == []
+
+
+def test_several_processors() -> None:
+    """iperf3 3.16 has one for each connection, as far as there are so many."""
+    one = run("bbr", 1, 40, cpu_percent={"here": 150.0, "there": 5.0})
+    one["scenario"]["flow"][0]["parallel"] = 8
+    here = replace(HERE, processors=4)
+    assert "a processor of this end" in texts([one], here)[0]
+    one["iperf3"] = "iperf 3.16+"
+    assert texts([one], here) == []
+    one["path"]["cpu_percent"]["here"] = 370.0
+    assert "a processor of this end" in texts([one], here)[0]
+    one["path"]["cpu_percent"]["here"] = 95.0
+    one["scenario"]["flow"][0]["parallel"] = 1
+    assert "a processor of this end" in texts([one], here)[0]
+
+
 # --- the rounds
 
 
@@ -548,6 +615,23 @@ def test_without_a_server_nothing_is_tried_again(monkeypatch: pytest.MonkeyPatch
     assert len(server.asked) == 1 and server.slept == []
 
 
+def test_a_machine_that_is_busy_is_so_at_the_first_run_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    server = Server(monkeypatch, [Late("ss"), Late("ss")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 15 and server.slept[:2] == [*rounds.PATIENCE[:2]]
+
+
+def test_who_is_not_allowed_is_not_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who was allowed once was: then it is the server."""
+    server = Server(monkeypatch, [None, Closed("ended")])
+    with pytest.raises(Closed):
+        server.carry_out(PLAN)
+    assert len(server.asked) == 2
+    server = Server(monkeypatch, [None, None, None, Closed("ended")])
+    server.carry_out(PLAN)
+    assert len(server.kept) == 15
+
+
 def test_later_a_failure_may_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(monkeypatch, [None, Failed("busy"), Failed("busy")])
     server.carry_out(PLAN)
@@ -574,11 +658,28 @@ def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server(monkeypatch, [None, client.Capped("x")])
     server.carry_out(PLAN)
     assert len(server.kept) == 1 and "it ends in round 1" in server.said[-1]
+    assert server.said[-1].startswith("--cap: x: it ends")
     with pytest.raises(LabError, match="the first run alone is above the cap"):
         Server(monkeypatch, [client.Capped("x")]).carry_out(PLAN)
     with pytest.raises(LabError, match="one run of 1 GB is above the cap of 5 MB"):
         path = replace(PATH, size=10**9)
         Server(monkeypatch, []).carry_out(replace(PLAN, path=path, cap=5_000_000))
+
+
+def test_the_cap_is_that_of_tries_that_failed_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """19.6 MB are sent in a run that did well."""
+    down = Failed("down", 10_000_000)
+    tries: list[Exception | None] = [None, down, down, None]
+    server = Server(monkeypatch, tries)
+    server.carry_out(replace(PLAN, cap=100_000_000))
+    left = 100_000_000 - 19636328
+    assert server.most[1:4] == [left, left - 10_000_000, left - 20_000_000]
+    assert server.most[4] == server.most[3] - 19636328
+    assert len(server.kept) == 4 and "--cap: 98.5 MB of 100 MB are used" in server.said[-1]
+    server = Server(monkeypatch, tries)
+    server.carry_out(replace(PLAN, cap=50_000_000))
+    assert len(server.kept) == 1 and len(server.asked) == 3
+    assert "--cap: 39.6 MB of 50 MB are used" in server.said[-1]
 
 
 # --- this end
@@ -610,6 +711,47 @@ def test_the_kernel_is_asked() -> None:
     assert "reno" in host.algorithms([])
     with pytest.raises(LabError, match="-C nosuch: this kernel has no such"):
         host.algorithms(["nosuch"])
+
+
+@pytest.mark.parametrize("after", [1, 10**6])
+def test_what_the_kernel_loaded_is_removed(
+    tmp_path: File, monkeypatch: pytest.MonkeyPatch, after: int
+) -> None:
+    """Also after an error, and after Ctrl-C; not what was there before.  A connection may hold it
+    for a while, or for longer than is waited for."""
+    for name in ("tcp_cubic", "tcp_diag"):
+        (tmp_path / name).mkdir()
+    tried: list[str] = []
+    said: list[str] = []
+
+    def call(command: list[str]) -> SimpleNamespace:
+        tried.append(command[1])
+        if done := len(tried) > after:
+            (tmp_path / command[1]).rmdir()
+        return SimpleNamespace(returncode=int(not done), stdout="is in use")
+
+    monkeypatch.setattr(backends, "MODULES", tmp_path)
+    monkeypatch.setattr(process, "call", call)
+    monkeypatch.setattr(host, "HELD", 0.5)
+    monkeypatch.setattr("os.geteuid", lambda: 0)
+    wanted = ["cubic", "ltcp", "ghstcp", "reno"]
+    with pytest.raises(KeyboardInterrupt), host.unloading(wanted, said.append):
+        for name in ("tcp_ltcp", "tcp_ghstcp", "tcp_other"):
+            (tmp_path / name).mkdir()
+        raise KeyboardInterrupt
+    assert {*tried} == {"tcp_ltcp", "tcp_ghstcp"}
+    left = {one.name for one in tmp_path.iterdir()} - {"tcp_cubic", "tcp_diag", "tcp_other"}
+    if after == 1:
+        assert not left and not said
+    else:
+        assert left == {*tried} and [text.split(" cannot")[0] for text in said] == [
+            *("the module tcp_ltcp", "the module tcp_ghstcp")
+        ]
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    del tried[:]
+    with host.unloading(["new"], said.append):
+        (tmp_path / "tcp_new").mkdir()
+    assert not tried
 
 
 def test_this_end() -> None:
@@ -782,6 +924,7 @@ def test_a_guess_is_called_one() -> None:
 def test_nothing_that_the_lab_has() -> None:
     with pytest.raises(LabError, match="the lab has none of other: no scenario is written"):
         lab.scenario([steady("other", 1)], LAB, [])
+    assert lab.lacking(["other", "cubic"], LAB) == ["other"]
 
 
 def test_bytes_and_connections_are_in_it(tmp_path: File) -> None:
@@ -808,7 +951,7 @@ def of_the_lab(cc: str, mbps: float) -> Json:
 
 
 def test_the_lab_beside_it() -> None:
-    found = measured(2, ltcp=(40, 50), cubic=(20, 50), other=(30, 50))
+    found = measured(7, ltcp=(40, 50), cubic=(20, 50), other=(30, 50))
     out = StringIO()
     printed, verdict = lab.table(found, [of_the_lab("ltcp", 42), of_the_lab("cubic", 21)])
     Console(file=out, width=200).print(printed)
@@ -819,6 +962,8 @@ def test_the_lab_beside_it() -> None:
     assert verdict == "Take ltcp: that is what was measured, and what the lab says."
     _, verdict = lab.table(found, [of_the_lab("ltcp", 20), of_the_lab("cubic", 21)])
     assert verdict.startswith("Measured: take ltcp; the lab: take cubic. Where they differ")
+    _, verdict = lab.table(found[::3], [of_the_lab("ltcp", 20)])
+    assert verdict == "Only ltcp was measured: there is nothing to compare."
     _, verdict = lab.table(found, [of_the_lab("cubic", 21)])
     assert "take ltcp, which the lab does not have; of its own, take cubic" in verdict
     # What is as good goes by its queue, here as there.
@@ -826,3 +971,18 @@ def test_the_lab_beside_it() -> None:
     runs = [of_the_lab("ltcp", 40.1), of_the_lab("cubic", 40)]
     runs[0]["flows"][0]["rtt_ms"]["p50"] = 60.0
     assert lab.table(found, runs)[1].startswith("Take cubic: ")
+
+
+def test_the_lab_beside_what_was_not_told_apart() -> None:
+    """With too few rounds, and where nothing differs really."""
+    runs = [of_the_lab("ltcp", 42), of_the_lab("cubic", 21)]
+    for found in (
+        measured(2, ltcp=(40, 50), cubic=(20, 50)),
+        measured(8, ltcp=(40, 50), cubic=(40, 50)),
+    ):
+        _, verdict = lab.table(found, runs)
+        assert verdict.startswith("Measured: ") and " are not told apart; the lab: t" in verdict
+        assert verdict.endswith("take ltcp.")
+    found = measured(9, ltcp=(40, 50), cubic=(40, 50), reno=(10, 50))
+    _, verdict = lab.table(found, [*runs, of_the_lab("reno", 50)])
+    assert "are not told apart; the lab: take reno. Where they differ, the" in verdict

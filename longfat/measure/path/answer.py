@@ -168,7 +168,7 @@ def of_the_best(answer: Answer) -> list[str]:
     return [text for text in differences(answer) if text.startswith(f"{answer.ranking[0]} beside")]
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
@@ -182,21 +182,22 @@ def _not_worse(answer: Answer, what: Measure, label: str, others: list[str]) -> 
     return found
 
 
-def _of_equals(answer: Answer, equals: list[str], default: str) -> tuple[str, str]:
-    """Whom to take of those between which there is no difference in what was asked, and why."""
+def _of_equals(answer: Answer, equals: list[str], default: str) -> tuple[list[str], str]:
+    """Whom to take of those between which there is no difference in what was asked, and why; all
+    of them if there is no real reason."""
     rtts = {label: one for label, one in answer.medians.get(RTT, {}).items() if label in equals}
     if len(rtts) == len(equals):
         short = min(rtts, key=lambda label: rtts[label].value)
         if not _not_worse(answer, RTT, short, [x for x in equals if x != short]):
             longest = max(one.value for one in rtts.values())
-            return short, (
+            return [short], (
                 f"Take {short}, which keeps the shortest queue: its round-trip time is "
                 f"{rtts[short].value:.1f} ms, that of the others up to {longest:.1f} ms, and that "
                 "is real."
             )
     if default in equals:
-        return default, f"Keep {default}, this machine's default."
-    return equals[0], f"Take either; {equals[0]} had the better median."
+        return equals, f"Keep {default}, this machine's default."
+    return equals, f"Take either; {equals[0]} had the better median."
 
 
 def recommendation(answer: Answer, default: str) -> str:
@@ -204,19 +205,20 @@ def recommendation(answer: Answer, default: str) -> str:
     return chosen(answer, default)[1]
 
 
-def chosen(answer: Answer, default: str) -> tuple[str, str]:
-    """The one that is recommended, and the sentence."""
+def chosen(answer: Answer, default: str) -> tuple[list[str], str]:
+    """The one that is recommended, or those of which it is not told which one is better; and the
+    sentence."""
     if not answer.ranking:
-        return "", "Nothing was measured."
+        return [], "Nothing was measured."
     best, *others = answer.ranking
     if not others:
-        return best, f"Only {best} was measured: there is nothing to compare."
+        return [best], f"Only {best} was measured: there is nothing to compare."
     what, better = answer.first.word, "more" if answer.first.high else "less"
     rounds = min(answer.rounds.values())
     needed = difference.rounds_needed(len(answer.ranking))
     equals = _not_worse(answer, answer.first, best, others)
     if equals and rounds < needed:
-        return best, (
+        return [best, *equals], (
             f"Too few rounds to tell: {rounds}, and {len(answer.ranking)} contenders need "
             f"{needed}. So far {best} leads."
         )
@@ -227,21 +229,21 @@ def chosen(answer: Answer, default: str) -> tuple[str, str]:
             assert pair
             least.append((abs(pair.ratio - 1), other, pair))
         _, next_, pair = min(least, key=lambda one: one[0])
-        return best, (
+        return [best], (
             f"Take {best}: its {what} is really {better} than every other's, "
             f"{_percent(pair.ratio)} than {next_}'s, in {rounds} rounds."
         )
     worse = [label for label in others if label not in equals]
-    none = f"There is no real difference in {what} between {_listed([best, *equals])}"
+    none = f"There is no real difference in {what} between {listed([best, *equals])}"
     if any(
         pair.real
         for label in equals
         if (pair := difference.between(answer.pairs[answer.first], best, label))
     ):
-        none = f"Less than {MATTERS:.0%} of {what} is between {_listed([best, *equals])}"
-    also = f"; {best}'s is really {better} than that of {_listed(worse)}" if worse else ""
-    label, why = _of_equals(answer, [best, *equals], default)
-    return label, f"{none}{also}. {why}"
+        none = f"Less than {MATTERS:.0%} of {what} is between {listed([best, *equals])}"
+    also = f"; {best}'s is really {better} than that of {listed(worse)}" if worse else ""
+    labels, why = _of_equals(answer, [best, *equals], default)
+    return labels, f"{none}{also}. {why}"
 
 
 def summary(results: list[Json], host: Host) -> list[str]:

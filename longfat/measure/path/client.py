@@ -17,12 +17,28 @@ from longfat.run import iperf3, ss
 SAMPLE = 0.1  # seconds from sample to sample
 LATE = 0.3  # seconds that ss may take for one, at least
 SHARE = 1 / 30  # or this of a run, whose rate is then right to a twentieth and mostly far better
+START = 1 / 3  # of a run of seconds, the part before its figures begin: its start has to be over
+SPAN = 0.8  # of the time after that, which samples have to span
+WORDS = 10_000  # bytes; what controls a test says less before there is data
 CONNECT = 10  # seconds in which the server has to answer
 STALL = 20  # seconds without a byte after which a run is given up; above CONNECT
 
 
 class Failed(LabError):
-    """A run that failed for what may be over when it is tried again."""
+    """A run that failed for what may be over when it is tried again.  What it moved counts."""
+
+    def __init__(self, text: str, moved: int = 0) -> None:
+        super().__init__(text)
+        self.moved = moved  # bytes
+
+
+class Late(Failed):
+    """ss was not there in time, which says nothing against the server."""
+
+
+class Closed(Failed):
+    """The server ended it before there was data, as it does where it may not choose the
+    algorithm."""
 
 
 class Capped(LabError):
@@ -51,6 +67,11 @@ class Path:
     seconds: int = 15
     size: int = 0  # bytes, instead of seconds
     reverse: bool = False
+
+    @property
+    def begin(self) -> float:
+        """Seconds of a run before its figures begin; of a number of bytes all count."""
+        return 0.0 if self.size else self.seconds * START
 
     @property
     def where(self) -> str:
@@ -90,30 +111,39 @@ def need() -> None:
             )
 
 
-def explain(error: str, path: Path, cc: str) -> LabError:
-    """What iperf3 said of its failure, as what is to be done."""
+def explain(error: str, path: Path, cc: str, moved: int = 0) -> LabError:
+    """What iperf3 said of its failure after so many bytes, as what is to be done."""
     start = f"`iperf3 -s -p {path.port}`"
     if "Connection refused" in error:
-        return Failed(f"{path.where}: nothing listens there: start {start} at the far end")
+        return Failed(f"{path.where}: nothing listens there: start {start} at the far end", moved)
     if "timed out" in error or "in progress" in error:
         return Failed(
             f"{path.where}: no answer: the host is down, or a firewall drops what comes to TCP "
-            f"port {path.port}: open it, or give the port of a server elsewhere by --port"
+            f"port {path.port}: open it, or give the port of a server elsewhere by --port",
+            moved,
         )
     if "unreachable" in error or "No route to host" in error:
-        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}")
+        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}", moved)
     if "busy running a test" in error:
         return Failed(
             f"{path.where}: the server is busy with another test, and takes one at a time: "
-            "wait, or start a second one there on another port, and give that by --port"
+            "wait, or start a second one there on another port, and give that by --port",
+            moved,
         )
     if "TCP_CONGESTION" in error:
         return LabError(
-            f"-C {cc}: with --reverse the far end sends, and it has no such congestion control or "
-            "does not allow it: there, see net.ipv4.tcp_allowed_congestion_control"
+            f"-C {cc}: one of the two ends has no such congestion control or does not allow it: "
+            "see net.ipv4.tcp_allowed_congestion_control"
+        )
+    if "control socket has closed" in error and moved < WORDS:
+        return Closed(
+            f"{path.where}: the server ended it before there was data: it was stopped, or its user "
+            f"may not choose {cc} there: see `sysctl net.ipv4.tcp_allowed_congestion_control` at "
+            "the far end, or run the server as root",
+            moved,
         )
     if "control socket has closed" in error or "unable to" in error or "terminated" in error:
-        return Failed(f"{path.where}: the server, or the path to it, went away: {error}")
+        return Failed(f"{path.where}: the server, or the path to it, went away: {error}", moved)
     return LabError(f"{path.where}: iperf3 failed: {error}")
 
 
@@ -124,6 +154,17 @@ def _moved(connections: list[ss.Connection]) -> int:
             for one in connections
         )
     )
+
+
+def enough(path: Path, times: list[float], late: float) -> bool:
+    """Whether samples at these seconds tell of the measured time.  At either end of it one may be
+    missing that came just in time."""
+    if path.size:  # of which there may be but one
+        return bool(times)
+    begin, end = path.begin, path.seconds - SAMPLE
+    inside = [t for t in times if begin <= t <= end]
+    needed = min(SPAN * (end - begin), end - begin - 2 * late)
+    return len(inside) > 1 and inside[-1] - inside[0] >= needed
 
 
 def run(path: Path, contender: Contender, *, most: float) -> Run:
@@ -139,7 +180,7 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
             command(path, contender), grace=2, stdin=subprocess.DEVNULL, stdout=out, stderr=wrong
         ) as program:
             moved_at = time.monotonic()
-            moved = -1
+            moved = 0
             while program.poll() is None:
                 now = time.monotonic()
                 connections = [one for one in ss.parse(ask()) if one.local not in before]
@@ -150,11 +191,12 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
                 if (total := _moved(connections)) > moved:
                     moved, moved_at = total, now
                 if total > most:
-                    raise Capped("the bytes of --cap are used up")
+                    raise Capped("all is used")
                 if now - moved_at > STALL:
                     raise Failed(
                         f"{path.where}: no byte has passed for {STALL} s: the path is down, or "
-                        "what listens there is no iperf3"
+                        "what listens there is no iperf3",
+                        moved,
                     )
                 time.sleep(max(0.0, SAMPLE - (time.monotonic() - now)))
         out.seek(0)
@@ -163,7 +205,8 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     try:
         said = iperf3.said(text)
     except LabError as error:
-        raise explain(str(error).removeprefix("iperf3: "), path, contender.cc) from error
+        why = str(error).removeprefix("iperf3: ")
+        raise explain(why, path, contender.cc, moved) from error
     try:
         # The connection that controls the test is none of them.
         ports = [one["local_port"] for one in said["start"]["connected"]]
@@ -173,12 +216,11 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     samples = [
         [(t - first, one) for t, all in seen for one in all if one.port == port] for port in ports
     ]
-    # Of a number of bytes there may be but one.
-    needed = 0.0 if path.size else path.seconds / 2
-    if not all(rows and rows[-1][0] >= needed for rows in samples):
-        raise Failed(
+    if not all(enough(path, [t for t, _ in rows], late) for rows in samples):
+        raise Late(
             f"{path.where}: ss was not there in time: this machine is too busy to measure, unless "
-            "runs are longer (--seconds)"
+            "runs are longer (--seconds)",
+            max(moved, int(said["end"].get("sum_sent", {}).get("bytes", 0))),
         )
     used = said["end"].get("sender_tcp_congestion", contender.cc)
     if used != contender.cc:

@@ -12,6 +12,8 @@ from itertools import combinations
 from statistics import median
 
 LEVEL = 0.95
+# Megabits a second, or seconds, in the place of nothing, which has no ratio.
+NOTHING = 1e-6
 # Contender -> round -> what was measured.
 Values = dict[str, dict[int, float]]
 
@@ -74,8 +76,11 @@ def pairs(values: Values) -> list[Pair]:
     found = []
     for a, b in combinations(values, 2):
         both = sorted(set(values[a]) & set(values[b]))
-        # Nothing at all has no ratio.
-        ratios = [values[a][n] / values[b][n] for n in both if values[a][n] and values[b][n]]
+        ratios = [
+            max(values[a][n], NOTHING) / max(values[b][n], NOTHING)
+            for n in both
+            if values[a][n] or values[b][n]
+        ]
         if ratios:
             found.append((a, b, median(ratios), by_chance([math.log(x) for x in ratios])))
     p = corrected([one[3] for one in found])

@@ -1,23 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0
 """This end of a path: which algorithms this user may choose, and the settings that may limit a
-connection.  It reads; it changes nothing."""
+connection.  It changes nothing but for the modules that the kernel loads, which are removed."""
 
 from __future__ import annotations
 
 import errno
 import json
+import os
 import re
 import shlex
 import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.core import process
 from longfat.core.errors import LabError
+from longfat.run import backends
 
 SYSCTLS = Path("/proc/sys/net/ipv4")
 DEVICES = Path("/sys/class/net")
 SOCKSTAT = Path("/proc/net/sockstat")
+HELD = 20  # seconds that connections which have ended may hold modules
 # What TCP should never be without, and what it loses then.
 FEATURES = {
     "tcp_window_scaling": "no window is larger than 64 kB",
@@ -69,6 +75,23 @@ def algorithms(wanted: list[str]) -> list[str]:
     return wanted or sorted(cc for cc in there if not _refused(cc))
 
 
+@contextmanager
+def unloading(wanted: list[str], say: Callable[[str], None]) -> Iterator[None]:
+    """The kernel loads an algorithm that root asks for.  What it loaded for these is removed when
+    the block is left; `say` is told what cannot be, as by a connection that has not ended."""
+    names = [f"tcp_{cc}" for cc in wanted]
+    absent = [name for name in names if not (backends.MODULES / name).exists()]
+    try:
+        yield
+    finally:
+        end = time.monotonic() + HELD
+        for name in absent if os.geteuid() == 0 else []:
+            try:
+                backends.unload([name], end - time.monotonic())
+            except LabError as error:
+                say(str(error))
+
+
 # --- settings
 
 
@@ -87,6 +110,7 @@ class Host:
     tcp_mem: tuple[int, ...] = ()
     pages: int = 0  # that they have now
     off: tuple[str, ...] = ()  # of FEATURES
+    processors: int = 1
 
 
 def _device(address: str) -> str:
@@ -136,6 +160,7 @@ def look(address: str) -> Host:
         tcp_mem=tuple(map(int, sysctl("tcp_mem").split())),
         pages=_pages(),
         off=tuple(name for name in FEATURES if sysctl(name) == "0"),
+        processors=os.cpu_count() or 1,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Set
+from collections.abc import Iterable, Set
 from pathlib import Path
 from statistics import median
 
@@ -27,18 +27,26 @@ def _comment(name: str, one: Seen, text: list[str]) -> list[str]:
     return [f"# {line}" for line in textwrap.wrap(words, 96)]
 
 
+def lacking(names: Iterable[str], valid: Set[str]) -> list[str]:
+    """Those of these algorithms that the lab, which has `valid`, does not have; LabError if it has
+    none of them."""
+    found = sorted({*names} - valid)
+    if len(found) == len({*names}):
+        raise LabError(
+            f"the lab has none of {', '.join(found)}: no scenario is written; it has "
+            f"{', '.join(sorted(valid))}"
+        )
+    return found
+
+
 def scenario(results: list[Json], valid: Set[str], notes: list[str]) -> str:
     """The scenario file of a path, for those of its contenders that the lab has (`valid`); `notes`
     are what else is to be known of it."""
     of = seen.path(results)
     flows = [one["scenario"]["flow"][0] for one in results]
     contenders = {(flow["cc"], flow["parallel"]) for flow in flows}
-    names = sorted({cc for cc, _ in contenders if cc in valid})
-    if not names:
-        raise LabError(
-            f"the lab has none of {', '.join(sorted({cc for cc, _ in contenders}))}: no scenario "
-            f"is written; it has {', '.join(sorted(valid))}"
-        )
+    every = {cc for cc, _ in contenders}
+    names = sorted(every - {*lacking(every, valid)})
     parallel = sorted({count for _, count in contenders})
     texts = {row[0]: row for row in seen.rows(of)}
     sizes = {flow.get("bytes") for flow in flows} - {None}
@@ -161,7 +169,9 @@ def table(found: list[Json], runs: list[Json]) -> tuple[Table, str]:
                 cells.append(f"{one.value:.{what.digits}f}" if one else "-")
         out.add_row(*cells)
     default = found[0]["path"].get("default", "")
-    return out, _verdict(answer.chosen(there, default)[0], _of_lab(here), here)
+    best, why = answer.chosen(there, default)
+    # Of one alone there is nothing to choose, here as there.
+    return out, _verdict(best, _of_lab(here), here) if len(there.ranking) > 1 else why
 
 
 def _of_lab(here: answer.Answer) -> str:
@@ -176,12 +186,18 @@ def _of_lab(here: answer.Answer) -> str:
     return min(good, key=lambda label: rtts[label].value if label in rtts else 0.0)
 
 
-def _verdict(measured_: str, lab: str, here: answer.Answer) -> str:
-    if measured_ == lab:
+def _verdict(measured_: list[str], lab: str, here: answer.Answer) -> str:
+    """`measured_` are several if it was not told which of them is better."""
+    if measured_ == [lab]:
         return f"Take {lab}: that is what was measured, and what the lab says."
-    if measured_ not in here.rounds:
-        return f"Measured: take {measured_}, which the lab does not have; of its own, take {lab}."
+    which = f"Measured: take {measured_[0]}"
+    if len(measured_) > 1:
+        which = f"Measured: {answer.listed(measured_)} are not told apart"
+    if lab in measured_:
+        return f"{which}; the lab: take {lab}."
+    if not {*measured_} & {*here.rounds}:
+        return f"{which}, which the lab does not have; of its own, take {lab}."
     return (
-        f"Measured: take {measured_}; the lab: take {lab}. Where they differ, the scenario is not "
-        "the path: see what in it is a guess."
+        f"{which}; the lab: take {lab}. Where they differ, the scenario is not the path: see what "
+        "in it is a guess."
     )

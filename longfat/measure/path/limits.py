@@ -6,17 +6,21 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from dataclasses import dataclass
 from statistics import median
 
 from longfat.core import data
 from longfat.measure.path.host import FEATURES, Host
 from longfat.run.result import Json
+from longfat.show import report
 
 HELD = 0.2  # of a connection's time, from which on something is said to limit it
 BUSY = 90.0  # per cent of a processor
 FULL = 0.9  # of an interface's rate; what headers take of it is less than the rest
 MOVED = 1.5  # of a round trip without a queue, from round to round
+TWICE = 2.0  # of every contender's goodput, from round to round
+THREADS = (3, 16)  # the first iperf3 that has one for each connection
 SCALING = "tcp_window_scaling"
 # A qdisc that has others below it for its queues.
 _PARENTS = {"mq", "mqprio"}
@@ -126,10 +130,19 @@ def _features(results: list[Json], host: Host) -> list[Limit]:
     ]
 
 
-def _machines(results: list[Json]) -> list[Limit]:
+def _processors(result: Json, host: Host) -> int:
+    """How many iperf3 may use in a run.  That of the far end is taken for one like this."""
+    version = tuple(map(int, re.findall(r"\d+", result["iperf3"])[:2]))
+    connections = result["scenario"]["flow"][0]["parallel"]
+    return min(connections, host.processors) if version >= THREADS else 1
+
+
+def _machines(results: list[Json], host: Host) -> list[Limit]:
     found = []
     for end, name in (("here", "this end"), ("there", "the far end")):
-        count = sum(one["path"]["cpu_percent"][end] >= BUSY for one in results)
+        count = sum(
+            one["path"]["cpu_percent"][end] >= BUSY * _processors(one, host) for one in results
+        )
         if count:
             found.append(
                 Limit(
@@ -182,6 +195,26 @@ def _interface(results: list[Json], host: Host) -> list[Limit]:
     return found
 
 
+def _most_changed(results: list[Json]) -> tuple[float, int, int]:
+    """By how much every contender's goodput differs between two rounds at least, each measured by
+    its own median; the rounds, that with more first.  One contender alone may have been lucky."""
+    had: dict[str, list[float]] = {}
+    for one in results:
+        had.setdefault(report.label(one), []).append(one["summary"]["goodput_bps"])
+    of: dict[int, list[float]] = {}
+    for one in results:
+        # Nothing has no ratio.
+        middle = max(1.0, median(had[report.label(one)]))
+        share = max(1.0, one["summary"]["goodput_bps"]) / middle
+        of.setdefault(one["path"]["round"], []).append(share)
+    several = {number: shares for number, shares in of.items() if len(shares) > 1}
+    if not several:
+        return 1.0, 0, 0
+    more = max(several, key=lambda number: min(several[number]))
+    less = min(several, key=lambda number: max(several[number]))
+    return min(several[more]) / max(several[less]), more, less
+
+
 def _rounds(results: list[Json], host: Host) -> list[Limit]:
     """What is not as it should be with the rounds."""
     found = []
@@ -223,6 +256,15 @@ def _rounds(results: list[Json], host: Host) -> list[Limit]:
                 "and hold; medians are of several paths."
             )
         )
+    times, more, less = _most_changed(results)
+    if times >= TWICE:
+        found.append(
+            Limit(
+                f"The path changed, or what others send: everybody carried {times:.1f} times as "
+                f"much in round {more} as in round {less}, or more. Comparisons are within rounds "
+                "and hold; medians are of several paths."
+            )
+        )
     return found
 
 
@@ -234,6 +276,6 @@ def find(results: list[Json], host: Host) -> list[Limit]:
     # The far end's buffers and queue are not ours to see.
     if not results[0]["path"]["reverse"]:
         found += [*_buffers(results, host), *_memory(results, host)]
-    found += [*_features(results, host), *_machines(results)]
+    found += [*_features(results, host), *_machines(results, host)]
     found += [*_interface(results, host), *_rounds(results, host)]
     return sorted(found, key=lambda one: not one.hard)

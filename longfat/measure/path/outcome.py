@@ -14,8 +14,6 @@ from longfat.run import ss
 from longfat.run.result import FORMAT, Json, spread
 
 BACKEND = "path"
-# Of a run of seconds, the part before its figures begin: slow start has to be over in it.
-START = 1 / 3
 # A rate that grows by less than a quarter in three round trips has ended its first growth, as BBR
 # has it for a full pipe.  Slow start doubles in one.
 GROWTH, ROUNDS = 1.25, 3
@@ -116,7 +114,7 @@ def make(path: Path, run: Run, host: Host, *, number: int, place: int, seed: int
     # The receiver's own is that of the few packets that it sends.
     rtts = [] if path.reverse else [x for rows in samples for x in _series(rows, "rtt") if x]
     over = start_over(counted, (median(rtts) if rtts else base) / 1e3)
-    begin = 0.0 if path.size else path.seconds * START
+    begin = path.begin
     # The first sample is up to SAMPLE after the beginning.
     end = whole["seconds"] - SAMPLE
     gained, seconds = _gained(counted, begin, end)

@@ -8,12 +8,13 @@ import random
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
 
 from longfat.core import units
 from longfat.core.errors import LabError
 from longfat.measure.path import client, difference, outcome
-from longfat.measure.path.client import Capped, Contender, Failed, Path, Run
+from longfat.measure.path.client import Capped, Closed, Contender, Failed, Late, Path, Run
 from longfat.measure.path.host import Host
 from longfat.run.result import Json
 
@@ -118,18 +119,37 @@ def _round(number: int, plan: Plan) -> str:
     return f"round {number} of {plan.rounds}" if plan.rounds else f"round {number}"
 
 
+def _hope(error: Failed, done: int, number: int) -> bool:
+    """Whether it may go well if it is tried again, after so many runs, in this round.  The very
+    first says whether there is a server at all, and everybody's first whether he is allowed."""
+    if isinstance(error, Late):
+        return True
+    return number > 1 if isinstance(error, Closed) else done > 0
+
+
 def _tried(
-    plan: Plan, one: Contender, left: float, first: bool, say: Say, sleep: Callable[[float], None]
-) -> Run:
-    """A run, again and again as long as there is hope; not the very first, which says whether
-    there is a server at all."""
-    waits = iter(() if first else PATIENCE)
+    plan: Plan,
+    one: Contender,
+    used: float,
+    expected: float,
+    hope: Callable[[Failed], bool],
+    say: Say,
+    sleep: Callable[[float], None],
+) -> tuple[Run, float]:
+    """A run, again and again as long as there is hope.  And the bytes that are used, those of
+    tries that failed too."""
+    waits = iter(PATIENCE)
     while True:
+        if used + expected > plan.cap:
+            raise Capped(
+                f"{size(used)} of {size(plan.cap)} are used, and a run needs {size(expected)}"
+            )
         try:
-            return client.run(plan.path, one, most=left)
+            return client.run(plan.path, one, most=plan.cap - used), used
         except Failed as error:
+            used += error.moved
             wait = next(waits, None)
-            if wait is None:
+            if wait is None or not hope(error):
                 raise
             say(f"{one.label}: {error}; again in {wait:.0f} s")
             sleep(wait)
@@ -157,7 +177,11 @@ def carry_out(
 ) -> None:
     """Do them all; `keep` gets the result of each run as it is there.  LabError says why it ended
     before its time; the cap is none."""
-    used = most = 0
+    if plan.path.size > plan.cap:
+        raise LabError(
+            f"one run of {size(plan.path.size)} is above the cap of {size(plan.cap)} (--cap)"
+        )
+    used = most = 0.0
     began = now()
     for done, (number, place, one) in enumerate(plan.order()):
         if number > 1 and not plan.rounds:
@@ -166,24 +190,16 @@ def carry_out(
             return
         if done:
             sleep(BETWEEN)
-        expected = plan.path.size or most
-        if used + expected > plan.cap:
-            if not done:
-                raise LabError(
-                    f"one run of {size(expected)} is above the cap of {size(plan.cap)} (--cap)"
-                )
-            say(f"--cap: {size(used)} of {size(plan.cap)} are used, and a run needs "
-                f"{size(expected)}: it ends in {_round(number, plan)}")  # fmt: skip
-            return
         try:
-            run = _tried(plan, one, plan.cap - used, not done, say, sleep)
+            hope = partial(_hope, done=done, number=number)
+            run, used = _tried(plan, one, used, plan.path.size or most, hope, say, sleep)
         except Capped as error:
             if not done:
                 raise LabError(
                     f"the first run alone is above the cap of {size(plan.cap)}: raise --cap, or "
                     "make runs shorter by --seconds"
                 ) from error
-            say(f"--cap: {size(plan.cap)} are used: it ends in {_round(number, plan)}")
+            say(f"--cap: {error}: it ends in {_round(number, plan)}")
             return
         result = outcome.make(plan.path, run, host, number=number, place=place, seed=plan.seed)
         keep(result)
