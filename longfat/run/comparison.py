@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.core import scratch
-from longfat.core.errors import LabError
+from longfat.core.errors import LabError, cannot_write
+from longfat.core.files import check_directory, replacing
 from longfat.run import scenario
 from longfat.run.scenario import Scenario
 
@@ -136,10 +137,23 @@ def _in_words(line: str) -> str:
     return line
 
 
-def write(of: Comparison, path: Path, *, anew: bool) -> None:
-    """Write the file; LabError if another is there, unless it is made `anew` each time."""
-    wanted = text(of)
-    if not anew and path.exists() and path.read_text(errors="replace") != wanted:
-        raise LabError(f"{path}: is there, and is another comparison: choose another name")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(wanted)
+_REMEDY = "choose another name"
+
+
+def check(of: Comparison, path: Path) -> None:
+    """LabError if the file cannot be written there, or if another one is there."""
+    check_directory(path.parent, _REMEDY)
+    try:
+        there = path.read_text(errors="replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise cannot_write(error, path, _REMEDY) from error
+    if there != text(of):
+        raise LabError(f"{path}: is there, and is another comparison: {_REMEDY}")
+
+
+def write(of: Comparison, path: Path) -> None:
+    """Write the file."""
+    with replacing(path, f"free space, or {_REMEDY}") as partial:
+        partial.write_text(text(of))
