@@ -100,9 +100,7 @@ def carry_out(commands: list[str], where: Path) -> None:
     for name, text in files.items():
         (own / name).write_text(text)
     every = {command: say(command, own, programs) for command in commands}
-    said = {
-        command.split()[1]: text for command, text in every.items() if not SLOW.search(command)
-    }
+    said = {command.split()[1]: text for command, text in every.items() if not SLOW.search(command)}
     assert list(said) == ["compare", "run", "table", "plot", "export", "look.py", "steps.py"]
     compared = sorted(path.name for path in (own / "compared").iterdir())
     assert len(compared) == 8 and {"compare.html", "compare.toml"} < set(compared)

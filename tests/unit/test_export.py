@@ -170,10 +170,8 @@ def test_without_pyarrow(longfat: Longfat, tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("form", ["--csv", "--parquet", "--flent"])
-@pytest.mark.parametrize("name", ["file", "file/out", "x" * 300])
-def test_a_directory_that_cannot_be(
-    longfat: Longfat, tmp_path: Path, name: str, form: str
-) -> None:
+@pytest.mark.parametrize("name", ["file", "file/out", "x" * 300], ids=["file", "below", "long"])
+def test_a_directory_that_cannot_be(longfat: Longfat, tmp_path: Path, name: str, form: str) -> None:
     (tmp_path / "file").write_text("")
     result.write(whole(run()), tmp_path / "one.json")
     answer = longfat("export", tmp_path / "one.json", form, "-o", tmp_path / name)
@@ -181,7 +179,9 @@ def test_a_directory_that_cannot_be(
     assert "choose a directory by -o" in answer.err
 
 
-@pytest.mark.parametrize("write", [partial(export.write, form="csv"), flent.write])
+@pytest.mark.parametrize(
+    "write", [partial(export.write, form="csv"), flent.write], ids=["csv", "flent"]
+)
 def test_two_results_of_one_run_and_seed(tmp_path: Path, write: Write) -> None:
     """Such as of one scenario on two backends or kernels: their rows would be mixed."""
     with pytest.raises(LabError, match=r"^test-foo, seed 7: 2 results are called so: export"):
