@@ -53,6 +53,12 @@ _KBUILD_OURS = (
 # that cannot work, such as a hook with other arguments: that stays an error.
 _STYLE = ("strict-prototypes", "date-time", "designated-init")
 
+# At the end of what is made of a Kbuild or Makefile, and so behind its own flags: no warning is an
+# error.
+_CALM = "\nCFLAGS_MODULE += {}\n".format(
+    " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
+)
+
 # What make says of itself.
 _NOISE = re.compile(
     r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*"
@@ -88,12 +94,19 @@ class Source:
         return cache.digest(self.kbuild, *parts)
 
     def copy(self, to: Path) -> None:
-        """Into the directory `to`, which is made."""
+        """Into the directory `to`, which is made.  There warnings are not errors, also where the
+        module's own Makefile wants them to be, or the kernel's in matters of style."""
         for name, path in self.files.items():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, to / name)
         if self.kbuild:
             (to / "Kbuild").write_text(self.kbuild)
+        if not self.bpf:
+            # Kbuild reads the first of these that is there.
+            first = next(to / name for name in ("Kbuild", "Makefile") if (to / name).exists())
+            text = first.read_bytes()
+            first.unlink()  # it may be read-only
+            first.write_bytes(text + _CALM.encode())
 
 
 @dataclass(frozen=True)
@@ -194,18 +207,14 @@ def collect(path: Path) -> Source:
 
 
 def command(headers: str, place: str, *, arch: str = "") -> list[str]:
-    """What builds the copy of a source in `place` with a kernel's `headers`.
-
-    Warnings are not errors, also where the module's own Makefile wants them to be, or the kernel's
-    in matters of style; and the directory is in no string of the code.
-    """
-    calm = " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
+    """What builds the copy of a source in `place` with a kernel's `headers`; the directory is in no
+    string of the code."""
     jobs = len(os.sched_getaffinity(0))
     return [
         # A Makefile's $(PWD) is the shell's, and make -C leaves it as it was.
         *("env", f"PWD={place}"),
         *("make", "-C", headers, f"M={place}", *([f"ARCH={arch}"] if arch else []), f"-j{jobs}"),
-        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", f"CFLAGS_MODULE={calm}", "modules"),
+        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", "modules"),
     ]
 
 
