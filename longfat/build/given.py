@@ -174,6 +174,12 @@ def _below(path: Path) -> dict[str, Path]:
     return found
 
 
+def check_name(path: Path, name: str) -> None:
+    """LabError if a file of this name is none that scripts and the kernel take."""
+    if not re.fullmatch(r"[\w-]+", name):
+        raise LabError(f"{path}: a module's name has letters, digits, _ and - alone: rename it")
+
+
 def collect(path: Path) -> Source:
     """What `path` names; LabError if that is nothing that could be built."""
     if path.is_dir():
@@ -192,8 +198,7 @@ def collect(path: Path) -> Source:
             f"{path}: is no module's source, which is a .c file, or a directory with a Kbuild or "
             f"a Makefile.{built}"
         )
-    if not re.fullmatch(r"[\w-]+", path.stem):
-        raise LabError(f"{path}: a module's name has letters, digits, _ and - alone: rename it")
+    check_name(path, path.stem)
     files = _included(path)
     kbuild = _KBUILD.format(name=path.stem)
     if any(_OURS.search(file.read_text(errors="replace")) for file in files.values()):

@@ -91,6 +91,12 @@ def test_what_is_no_algorithm_in_bpf(tmp_path: Path, text: str, machine: bytes, 
         bpf.collect(thing(tmp_path, text, machine))
 
 
+def test_an_object_with_a_name_that_scripts_would_break(tmp_path: Path) -> None:
+    path = thing(tmp_path, STRUCT_OPS + BTF).rename(tmp_path / "my algo.bpf.o")
+    with pytest.raises(LabError, match=r"my algo\.bpf\.o: a module's name has .*: rename it"):
+        bpf.collect(path)
+
+
 @pytest.mark.parametrize("name", ["nosuch.o", "x.bpf.c", "."])
 def test_what_is_no_object(tmp_path: Path, name: str) -> None:
     (tmp_path / "x.bpf.c").write_text("int x;\n")
