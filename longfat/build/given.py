@@ -236,13 +236,19 @@ def placed(text: str, path: Path) -> str:
 
 
 def objects_in(place: Path, source: Source, kernel: str) -> list[Path]:
-    """The .ko files that a build has left; LabError if there is none."""
+    """The .ko files that a build has left; LabError if there is none, or two have one name."""
     found = sorted(place.rglob("*.ko"))
     if not found:
         raise LabError(
             f"{source.path}: its Kbuild or Makefile made no module for {kernel}: obj-m names none, "
             f"or only where an option is set that this kernel does not have"
         )
+    of: dict[str, Path] = {}
+    for file in found:
+        other = of.setdefault(module_name(file), file)
+        if other is not file:
+            both = " and ".join(str(x.relative_to(place)) for x in (other, file))
+            raise LabError(f"{source.path}: two modules are called {module_name(file)}: {both}")
     return found
 
 

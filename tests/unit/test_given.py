@@ -229,6 +229,18 @@ def test_what_cannot_be_built(tmp_path: Path, name: str, words: str) -> None:
         given.collect(tmp_path / name)
 
 
+def test_two_modules_of_one_name(tmp_path: Path) -> None:
+    """One would be copied over the other; to the kernel - and _ are the same."""
+    source = given.Source(tmp_path, {})
+    for name in ("a/my-cc.ko", "b/other.ko"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("")
+    assert len(given.objects_in(tmp_path, source, "6.1")) == 2
+    (tmp_path / "b/my_cc.ko").write_text("")
+    with pytest.raises(LabError, match="two modules are called my_cc: a/my-cc.ko and b/my_cc.ko"):
+        given.objects_in(tmp_path, source, "6.1")
+
+
 def test_a_whole_disk_is_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(given, "MOST_BYTES", 1 << 20)
     (tmp_path / "Makefile").write_text("")
