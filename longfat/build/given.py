@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -389,6 +389,8 @@ _RANGES = {
     "ullong": (0, 2**64 - 1),
     "hexint": (0, 2**32 - 1),
 }
+_SWITCHES = ("bool", "invbool", "bint")
+_SWITCH = re.compile(r"[ynft01]|o[nf]", re.I)  # how a word begins that the kernel takes as one
 
 
 def _item(kind: str, value: object) -> bool:
@@ -396,18 +398,24 @@ def _item(kind: str, value: object) -> bool:
     if kind in _RANGES:
         low, high = _RANGES[kind]
         return type(value) is int and low <= value <= high
-    if kind in ("bool", "invbool", "bint"):
+    if kind in _SWITCHES:
         return isinstance(value, bool)
     if kind in ("charp", "string"):
         return isinstance(value, str)
     return True  # what its own setter makes of it, the kernel says
 
 
-def _numbers(text: str) -> list[object]:
-    try:
-        return [int(word, 0) for word in text.split(",")]
-    except ValueError:
-        return [text]
+def _element(kind: str, word: str) -> object:
+    """What a word of a list is to `_item`, in an array of this type."""
+    if kind in _RANGES:
+        with suppress(ValueError):
+            return int(word, 0)
+    return True if kind in _SWITCHES and _SWITCH.match(word) else word
+
+
+def _list_of(kind: str) -> str:
+    """An example of an array's value."""
+    return "1,2,3" if kind in _RANGES else "1,0" if kind in _SWITCHES else "a,b"
 
 
 def refusal(name: str, key: str, value: int | str | bool) -> str:
@@ -422,9 +430,10 @@ def refusal(name: str, key: str, value: int | str | bool) -> str:
     kind = of[key]
     of_array = kind.removeprefix("array of ")
     if of_array != kind:
-        items = _numbers(value) if isinstance(value, str) else [value]
+        words = value.split(",") if isinstance(value, str) else []
+        items = [_element(of_array, word) for word in words] or [value]
         fits = all(_item(of_array, item) for item in items)
-        kind += ', such as "1,2,3"'
+        kind += f', such as "{_list_of(of_array)}"'
     else:
         fits = _item(kind, value)
     if kind in _RANGES:

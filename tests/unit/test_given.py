@@ -26,7 +26,8 @@ __all__ = ["backend"]
 
 PARAMETERS = {
     **{"beta": "int", "most": "array of uint", "gentle": "bool", "note": "charp"},
-    **{"small": "byte", "own": "", "fixed": ""},
+    **{"small": "byte", "own": "", "fixed": "", "which": "array of bool"},
+    **{"paths": "array of charp"},
 }
 
 
@@ -396,12 +397,22 @@ def test_its_names_are_known(bar: Given, one: One) -> None:
         ("note = 'a\"b'", "no quotes and is one line"),
         ('most = "1,-1"', "modinfo says that it is array of uint, such as"),
         ('most = "1,x"', "modinfo says that it is array of uint"),
+        ('which = "1,2"', 'modinfo says that it is array of bool, such as "1,0"'),
+        ('which = "Y,maybe"', "modinfo says that it is array of bool"),
+        ("paths = 1", 'modinfo says that it is array of charp, such as "a,b"'),
         ("gamma = 1", "bar has no parameter 'gamma'; valid: beta, fixed, gentle"),
     ],
 )
 def test_a_parameter_is_checked(bar: Given, one: One, setting: str, words: str) -> None:
     with pytest.raises(LabError, match=words):
         one(cc='cc = "bar"', rest=f"[module.bar]\n{setting}")
+
+
+@pytest.mark.parametrize(
+    "setting", ['which = "1,0"', 'which = "Y,off"', "which = true", 'paths = "1,2"', "most = 1"]
+)
+def test_a_list_is_of_what_the_array_is_of(bar: Given, one: One, setting: str) -> None:
+    one(cc='cc = "bar"', rest=f"[module.bar]\n{setting}")
 
 
 def test_what_a_run_of_it_is_given(bar: Given, one: One, backend: Fake, tmp_path: Path) -> None:
