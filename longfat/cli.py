@@ -22,6 +22,7 @@ from rich.table import Table
 from longfat.build import bpf, given, kernel, modules, tools
 from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
+from longfat.core.files import check_directory
 from longfat.run import comparison, far, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
@@ -123,12 +124,14 @@ Read = Callable[[], list[scenarios.Scenario]]
 
 
 def _ready(
-    place: str | Backend, own: _Own, read: Read
+    place: str | Backend, own: _Own, read: Read, out: Path
 ) -> tuple[Backend | Kernels, list[scenarios.Scenario]]:
     """The backend of this name, when it and algorithms of one's own are ready, and the scenarios
-    that `read` then gives.  What is wrong in a scenario is said before anything is built."""
+    that `read` then gives.  What is wrong in a scenario, and that results cannot be written to
+    `out`, is said before anything is built."""
     with given.awaited():
         found = read()
+    check_directory(out, "choose a directory by -o")
     backend = _place(place, found)
     if not own and not any(one.kernel for one in found):
         found = read()
@@ -232,7 +235,7 @@ def run(
     if backend != Ssh.name and (hosts or build):
         raise LabError("--hosts and --build are of --backend ssh")
     machines = Ssh(far.load(hosts), build=build) if hosts else backend
-    where, found = _ready(machines, _Own(module or [], objects or [], timeout), read)
+    where, found = _ready(machines, _Own(module or [], objects or [], timeout), read, out)
     todo = runner.jobs_for(found, seed, out)
     if not force:
         todo = [job for job in todo if not _current(job, where)]
@@ -272,7 +275,7 @@ def _compare_measured(
     from longfat.measure.path import lab
 
     found = lab.measured(path)
-    backend, scenarios_ = _ready(where, own, lambda: _load([path]))
+    backend, scenarios_ = _ready(where, own, lambda: _load([path]), out)
     todo = runner.jobs_for(scenarios_, None, out)
     left = [job for job in todo if not _current(job, backend)]
     workers = _workers(backend, jobs)
@@ -358,9 +361,16 @@ def compare(
     )
     name = save.stem if save else "compare"
     own = _Own(module or [], objects or [], timeout)
-    where, _ = _ready(backend, own, lambda: comparison.scenarios(what, name))
+
+    def read() -> list[scenarios.Scenario]:
+        found = comparison.scenarios(what, name)
+        if save:
+            comparison.check(what, save)
+        return found
+
+    where, _ = _ready(backend, own, read, out)
     file = save or out / f"{name}.toml"
-    comparison.write(what, file, anew=not save)
+    comparison.write(what, file)
     todo = runner.jobs_for(_load([file]), None, out)
 
     def done() -> list[runner.Job]:
@@ -482,8 +492,9 @@ def evaluate(
     if by and jobs and not jobs_of.local(by):
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], [], timeout or 3600)
-    where, _ = _ready(Uml.name, own, read)
-    of, to = made[0], out or Path("evaluated") / profile
+    to = out or Path("evaluated") / profile
+    where, _ = _ready(Uml.name, own, read, to)
+    of = made[0]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where)
     workers = _workers(where, jobs)

@@ -4,8 +4,8 @@
 # stress.sh MINUTES SEED OUT: in turn, chaos on the kernel with sanitizers and on the one with
 # two processors, each for MINUTES; the fuzzer, a tenth of that for each module; known bugs that
 # only a kernel shows; longfat-bpf on stock kernels; `longfat measure` and the ssh backend on one; the
-# lab's long tests.  A step that fails does not stop the others.  The end says what became of each,
-# and the exit status is 1 if one failed.  docs/stress.md.
+# lab's long tests and those on other kernels.  A step that fails does not stop the others.  The
+# end says what became of each, and the exit status is 1 if one failed.  docs/stress.md.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 lab=scripts/longfat
@@ -43,6 +43,6 @@ step "bugs put in" "$lab" python tests/mutations.py lab stock
 step "BPF, stock kernels" "$lab" python tests/stock.py bpf bpf-trixie bpf-sid \
 	bpf-bullseye
 step "measure and ssh, a stock kernel" "$lab" python tests/machines.py
-step "long tests" "$lab" python -m pytest -q -m long tests/lab
+step "long tests" "$lab" python -m pytest -q -m "long or kernel" tests/lab
 echo "$summary"
 exit $status

@@ -12,7 +12,7 @@ from pathlib import Path
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from longfat.build.given import BPF, Source
+from longfat.build.given import BPF, Source, check_name
 from longfat.core.errors import LabError
 
 _COMPILE = "clang --target=bpf -O2 -g -c makes one of a .bpf.c file"
@@ -45,4 +45,5 @@ def collect(path: Path) -> Source:
     if ".BTF" not in sections:
         raise LabError(f"{path}: has no BTF, by which the kernel knows its types: compile with -g")
     name = path.name.removesuffix(".o").removesuffix(BPF)
+    check_name(path, name)
     return Source(path, {f"{name}{BPF}.o": path}, bpf=True)

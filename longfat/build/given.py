@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -53,6 +53,12 @@ _KBUILD_OURS = (
 # that cannot work, such as a hook with other arguments: that stays an error.
 _STYLE = ("strict-prototypes", "date-time", "designated-init")
 
+# At the end of what is made of a Kbuild or Makefile, and so behind its own flags: no warning is an
+# error.
+_CALM = "\nCFLAGS_MODULE += {}\n".format(
+    " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
+)
+
 # What make says of itself.
 _NOISE = re.compile(
     r"make(\[\d+\])?: ((Entering|Leaving) directory|\*\*\*) .*"
@@ -88,12 +94,19 @@ class Source:
         return cache.digest(self.kbuild, *parts)
 
     def copy(self, to: Path) -> None:
-        """Into the directory `to`, which is made."""
+        """Into the directory `to`, which is made.  There warnings are not errors, also where the
+        module's own Makefile wants them to be, or the kernel's in matters of style."""
         for name, path in self.files.items():
             (to / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, to / name)
         if self.kbuild:
             (to / "Kbuild").write_text(self.kbuild)
+        if not self.bpf:
+            # Kbuild reads the first of these that is there.
+            first = next(to / name for name in ("Kbuild", "Makefile") if (to / name).exists())
+            text = first.read_bytes()
+            first.unlink()  # it may be read-only
+            first.write_bytes(text + _CALM.encode())
 
 
 @dataclass(frozen=True)
@@ -161,6 +174,12 @@ def _below(path: Path) -> dict[str, Path]:
     return found
 
 
+def check_name(path: Path, name: str) -> None:
+    """LabError if a file of this name is none that scripts and the kernel take."""
+    if not re.fullmatch(r"[\w-]+", name):
+        raise LabError(f"{path}: a module's name has letters, digits, _ and - alone: rename it")
+
+
 def collect(path: Path) -> Source:
     """What `path` names; LabError if that is nothing that could be built."""
     if path.is_dir():
@@ -179,8 +198,7 @@ def collect(path: Path) -> Source:
             f"{path}: is no module's source, which is a .c file, or a directory with a Kbuild or "
             f"a Makefile.{built}"
         )
-    if not re.fullmatch(r"[\w-]+", path.stem):
-        raise LabError(f"{path}: a module's name has letters, digits, _ and - alone: rename it")
+    check_name(path, path.stem)
     files = _included(path)
     kbuild = _KBUILD.format(name=path.stem)
     if any(_OURS.search(file.read_text(errors="replace")) for file in files.values()):
@@ -194,18 +212,14 @@ def collect(path: Path) -> Source:
 
 
 def command(headers: str, place: str, *, arch: str = "") -> list[str]:
-    """What builds the copy of a source in `place` with a kernel's `headers`.
-
-    Warnings are not errors, also where the module's own Makefile wants them to be, or the kernel's
-    in matters of style; and the directory is in no string of the code.
-    """
-    calm = " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
+    """What builds the copy of a source in `place` with a kernel's `headers`; the directory is in no
+    string of the code."""
     jobs = len(os.sched_getaffinity(0))
     return [
         # A Makefile's $(PWD) is the shell's, and make -C leaves it as it was.
         *("env", f"PWD={place}"),
         *("make", "-C", headers, f"M={place}", *([f"ARCH={arch}"] if arch else []), f"-j{jobs}"),
-        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", f"CFLAGS_MODULE={calm}", "modules"),
+        *(f"KCFLAGS=-fmacro-prefix-map={place}/=", "modules"),
     ]
 
 
@@ -222,13 +236,19 @@ def placed(text: str, path: Path) -> str:
 
 
 def objects_in(place: Path, source: Source, kernel: str) -> list[Path]:
-    """The .ko files that a build has left; LabError if there is none."""
+    """The .ko files that a build has left; LabError if there is none, or two have one name."""
     found = sorted(place.rglob("*.ko"))
     if not found:
         raise LabError(
             f"{source.path}: its Kbuild or Makefile made no module for {kernel}: obj-m names none, "
             f"or only where an option is set that this kernel does not have"
         )
+    of: dict[str, Path] = {}
+    for file in found:
+        other = of.setdefault(module_name(file), file)
+        if other is not file:
+            both = " and ".join(str(x.relative_to(place)) for x in (other, file))
+            raise LabError(f"{source.path}: two modules are called {module_name(file)}: {both}")
     return found
 
 
@@ -369,6 +389,8 @@ _RANGES = {
     "ullong": (0, 2**64 - 1),
     "hexint": (0, 2**32 - 1),
 }
+_SWITCHES = ("bool", "invbool", "bint")
+_SWITCH = re.compile(r"[ynft01]|o[nf]", re.I)  # how a word begins that the kernel takes as one
 
 
 def _item(kind: str, value: object) -> bool:
@@ -376,18 +398,24 @@ def _item(kind: str, value: object) -> bool:
     if kind in _RANGES:
         low, high = _RANGES[kind]
         return type(value) is int and low <= value <= high
-    if kind in ("bool", "invbool", "bint"):
+    if kind in _SWITCHES:
         return isinstance(value, bool)
     if kind in ("charp", "string"):
         return isinstance(value, str)
     return True  # what its own setter makes of it, the kernel says
 
 
-def _numbers(text: str) -> list[object]:
-    try:
-        return [int(word, 0) for word in text.split(",")]
-    except ValueError:
-        return [text]
+def _element(kind: str, word: str) -> object:
+    """What a word of a list is to `_item`, in an array of this type."""
+    if kind in _RANGES:
+        with suppress(ValueError):
+            return int(word, 0)
+    return True if kind in _SWITCHES and _SWITCH.match(word) else word
+
+
+def _list_of(kind: str) -> str:
+    """An example of an array's value."""
+    return "1,2,3" if kind in _RANGES else "1,0" if kind in _SWITCHES else "a,b"
 
 
 def refusal(name: str, key: str, value: int | str | bool) -> str:
@@ -402,9 +430,10 @@ def refusal(name: str, key: str, value: int | str | bool) -> str:
     kind = of[key]
     of_array = kind.removeprefix("array of ")
     if of_array != kind:
-        items = _numbers(value) if isinstance(value, str) else [value]
+        words = value.split(",") if isinstance(value, str) else []
+        items = [_element(of_array, word) for word in words] or [value]
         fits = all(_item(of_array, item) for item in items)
-        kind += ', such as "1,2,3"'
+        kind += f', such as "{_list_of(of_array)}"'
     else:
         fits = _item(kind, value)
     if kind in _RANGES:

@@ -7,7 +7,12 @@ import errno
 from pathlib import Path
 
 # A write fails with one of these for reasons that the user can mend.
-UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM})
+UNWRITABLE = frozenset(
+    {
+        *(errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM),
+        *(errno.EEXIST, errno.ENOTDIR, errno.EISDIR, errno.ENAMETOOLONG),  # no directory for it
+    }
+)
 # The exit status of a job that could not write, sysexits' EX_CANTCREAT: for the Snakefile.
 CANNOT_WRITE = 73
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import secrets
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,3 +27,23 @@ def replacing(path: Path, remedy: str) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             partial.unlink()
+
+
+def check_directory(directory: Path, remedy: str) -> None:
+    """LabError if no file can be made in a directory, which need not be there yet."""
+    there = directory
+    try:
+        while not _exists(there):
+            there = there.parent
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        raise cannot_write(error, directory, remedy) from error
+
+
+def _exists(path: Path) -> bool:
+    """Not of what can never be there, as below a file: OSError."""
+    try:
+        path.stat()
+    except FileNotFoundError:
+        return False
+    return True

@@ -41,7 +41,7 @@ BOOTS = 120  # the same of an emulated machine before that: 20 where nothing els
 BUILDS = 600  # seconds that building modules on another machine may take
 
 # Of what `take` keeps; raised when it is made otherwise.
-_KIND = 2
+_KIND = 3
 
 
 class Backend(ABC):

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import glob
 import mmap
+import re
 import shutil
 import struct
 from pathlib import Path
@@ -12,6 +14,7 @@ from longfat.core.errors import LabError
 from longfat.core.files import replacing
 
 _PACKET = 6  # the type of a packet's block
+_PLACE = re.compile(r"before|behind|[sd]\d*")  # where packets may be captured
 
 
 def _name(of: str) -> str:
@@ -58,8 +61,13 @@ def place(name: str, result: Path) -> Path:
 
 
 def keep(run: Path, names: list[str], result: Path) -> None:
-    """Copy the files beside the result file, each in one step."""
+    """Copy the files beside the result file, each in one step; those of a run before it that has
+    captured elsewhere are removed, as they are none of this one."""
     for name in names:
         remedy = "free space, choose a directory by --out, or capture less (pcap_bytes)"
         with replacing(place(name, result), remedy) as partial:
             shutil.copyfile(run / _name(name), partial)
+    for path in result.parent.glob(f"{glob.escape(result.stem)}-*.pcapng"):
+        name = path.stem.removeprefix(f"{result.stem}-")
+        if name not in names and _PLACE.fullmatch(name):
+            path.unlink()

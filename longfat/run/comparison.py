@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from longfat.core import scratch
-from longfat.core.errors import LabError
+from longfat.core import scratch, units
+from longfat.core.errors import LabError, cannot_write
+from longfat.core.files import check_directory, replacing
 from longfat.run import scenario
 from longfat.run.scenario import Scenario
 
@@ -106,19 +107,27 @@ def text(of: Comparison) -> str:
 def scenarios(of: Comparison, name: str) -> list[Scenario]:
     """The scenarios of the file, were it called `name`; LabError in the words of the command
     line."""
-    given = {
-        "ALGORITHM": of.algorithms,
-        "--rate": of.rate,
-        "--rtt": of.rtt,
-        "--buffer": of.buffer,
-        "--loss": of.loss,
-        "--flows": of.flows,
-        "--kernel": of.kernel,
+    given: dict[str, tuple[Sequence[str], Callable[[str], object]]] = {
+        "ALGORITHM": (of.algorithms, scenario.in_name),
+        "--rate": (of.rate, units.rate),
+        "--rtt": (of.rtt, units.seconds),
+        "--buffer": (of.buffer, units.buffer),
+        "--loss": (of.loss, _loss),
+        "--flows": (of.flows, int),
+        "--kernel": (of.kernel, scenario.in_name),
     }
-    for option, values in given.items():
-        for value in values:
-            if values.count(value) > 1:
-                raise LabError(f"{option}: {value} is given twice")
+    for option, (words, read) in given.items():
+        found: dict[object, str] = {}
+        for word in words:
+            try:
+                value = read(word)
+            except ValueError:  # of which the scenario says what is wrong
+                value = word
+            if value in found:
+                same = "have one name in results" if read is scenario.in_name else "are the same"
+                said = "is given twice" if found[value] == word else f"and {word} {same}"
+                raise LabError(f"{option}: {found[value]} {said}")
+            found[value] = word
     with scratch.directory("run") as where:
         path = where / f"{name}.toml"
         path.write_text(text(of))
@@ -129,6 +138,13 @@ def scenarios(of: Comparison, name: str) -> list[Scenario]:
             raise LabError("\n".join(map(_in_words, lines))) from error
 
 
+def _loss(word: str) -> float:
+    try:
+        return float(word)
+    except ValueError:
+        return units.probability(word)
+
+
 def _in_words(line: str) -> str:
     for key, word in WORDS.items():
         if line.startswith(f"{key}: "):
@@ -136,10 +152,23 @@ def _in_words(line: str) -> str:
     return line
 
 
-def write(of: Comparison, path: Path, *, anew: bool) -> None:
-    """Write the file; LabError if another is there, unless it is made `anew` each time."""
-    wanted = text(of)
-    if not anew and path.exists() and path.read_text(errors="replace") != wanted:
-        raise LabError(f"{path}: is there, and is another comparison: choose another name")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(wanted)
+_REMEDY = "choose another name"
+
+
+def check(of: Comparison, path: Path) -> None:
+    """LabError if the file cannot be written there, or if another one is there."""
+    check_directory(path.parent, _REMEDY)
+    try:
+        there = path.read_text(errors="replace")
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise cannot_write(error, path, _REMEDY) from error
+    if there != text(of):
+        raise LabError(f"{path}: is there, and is another comparison: {_REMEDY}")
+
+
+def write(of: Comparison, path: Path) -> None:
+    """Write the file."""
+    with replacing(path, f"free space, or {_REMEDY}") as partial:
+        partial.write_text(text(of))

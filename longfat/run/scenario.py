@@ -749,6 +749,11 @@ def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
         raise LabError(f"{path}: case or vary: no place {key!r} in this scenario") from error
 
 
+def in_name(value: str) -> str:
+    """How the name of a scenario has a value by which it is told from others."""
+    return re.sub(r"[^A-Za-z0-9.]+", "_", value)
+
+
 def load(path: Path, *, kernel: str = "") -> list[Scenario]:
     """The scenarios of a file: one, or one for each of its `case` tables, and of each one
     for each combination of its `vary` table; on this kernel, if one is named."""
@@ -788,8 +793,7 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
         for key, value in (settings | varied).items():
             _put(one, key, value, path)
         words = [*([case] if case else []), *map(str, combination)]
-        words = [re.sub(r"[^A-Za-z0-9.]+", "_", word) for word in words]
-        one["name"] = "-".join([path.stem, *words])
+        one["name"] = "-".join([path.stem, *map(in_name, words)])
         one["case_name"] = case
         if "links" in one:
             valid = ", ".join(_keys(("links",)))

@@ -16,8 +16,9 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +70,31 @@ COLUMNS: dict[str, dict[str, type]] = {
 }
 
 
+# What the kernel says, this or more, as long as it has no value: before the first RTT sample.
+_NONE_YET = {"min_rtt_us": 2**32 - 1, "pacing_rate": 2**63}
+
+
 def _key(result: Json) -> Row:
     return result["scenario"]["name"], result["seed"]
+
+
+def distinct(results: list[Json]) -> None:
+    """LabError if run and seed do not tell two of these results apart."""
+    for (run, seed), count in Counter(map(_key, results)).items():
+        if count > 1:
+            raise LabError(
+                f"{run}, seed {seed}: {count} results are called so: export those of one "
+                f"directory at a time, each with its own -o"
+            )
+
+
+def sampled(connection: Json, name: str) -> list[Any] | None:
+    """Samples of a connection, None where there was no value yet; None of a result of before they
+    were kept."""
+    samples: list[Any] | None = connection.get(name)
+    if samples and (none := _NONE_YET.get(name)):
+        return [None if x is None or x >= none else x for x in samples]
+    return samples
 
 
 def _runs(result: Json) -> Iterator[Row]:
@@ -149,8 +173,8 @@ def _connections(result: Json) -> Iterator[tuple[Row, Json]]:
 def _samples(result: Json) -> Iterator[Row]:
     for key, connection in _connections(result):
         t = connection["t"]
-        series = [connection.get(name) or [None] * len(t) for name in _SERIES]
-        yield from ((*key, *values) for values in zip(t, *series, strict=True))
+        columns = [sampled(connection, name) or [None] * len(t) for name in _SERIES]
+        yield from ((*key, *values) for values in zip(t, *columns, strict=True))
 
 
 def _queue(result: Json) -> Iterator[Row]:
@@ -172,8 +196,8 @@ def _events(result: Json) -> Iterator[Row]:
 def _completed(result: Json) -> Iterator[Row]:
     for kind in OBJECTS:
         for entry in result.get(kind, []):
-            series = entry.get("completions", {"t": [], "seconds": [], "bytes": []})
-            for values in zip(series["t"], series["seconds"], series["bytes"], strict=True):
+            done = entry.get("completions", {"t": [], "seconds": [], "bytes": []})
+            for values in zip(done["t"], done["seconds"], done["bytes"], strict=True):
                 yield *_key(result), kind, entry[kind], *values
 
 
@@ -227,12 +251,19 @@ def _arrow() -> Any:
         ) from error
 
 
+def _remove(path: Path) -> None:
+    with suppress(OSError):  # it was never made
+        path.unlink()
+
+
 FORMATS = {"csv": _csv, "parquet": _parquet}
 
 
 def write(results: list[Json], out: Path, form: str) -> list[Path]:
     """The tables of these results, each a file of this format below `out`; those without a row,
-    such as the events of runs that recorded none, are not written."""
+    such as the events of runs that recorded none, are not written.  LabError if two results are of
+    one run and seed."""
+    distinct(results)
     if form == "parquet":
         _arrow()
     written = []
@@ -241,7 +272,7 @@ def write(results: list[Json], out: Path, form: str) -> list[Path]:
         for name, columns in COLUMNS.items():
             path = out / f"{name}.{form}"
             partial = out / f".{path.name}.partial"
-            stack.callback(partial.unlink, missing_ok=True)
+            stack.callback(_remove, partial)
             try:
                 out.mkdir(parents=True, exist_ok=True)
                 rows = (of[name](result) for result in results)

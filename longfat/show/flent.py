@@ -12,7 +12,6 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 from longfat.core.errors import LabError
 from longfat.core.files import replacing
 from longfat.run.result import Json, jain
+from longfat.show.export import distinct, sampled
 
 FORMAT = 4  # of flent's files
 TEST = "tcp_nup"
@@ -44,14 +44,15 @@ def _rates(connection: Json) -> Iterator[tuple[float, float]]:
 def _raw(connection: Json) -> Iterator[Json]:
     """What flent's own sampling of tcp_info writes down, in its units."""
     goodput = dict(_rates(connection))
+    pacing = sampled(connection, "pacing_rate")
     for i, t in enumerate(connection["t"]):
         values = {
             "val": goodput.get(t),
             "tcp_cwnd": connection["cwnd"][i],
             "tcp_rtt": connection["rtt_us"][i] / 1e3 or None,
         }
-        if "pacing_rate" in connection:  # not in results of before there was it
-            values["tcp_pacing_rate"] = connection["pacing_rate"][i] * 8e-6
+        if pacing and pacing[i] is not None:
+            values["tcp_pacing_rate"] = pacing[i] * 8e-6
         yield {"t": BEGIN + t} | {key: x for key, x in values.items() if x is not None}
 
 
@@ -114,12 +115,7 @@ def name_of(result: Json) -> str:
 
 def write(results: list[Json], out: Path) -> list[Path]:
     """A file for each result below `out`; LabError if two would be the same file."""
-    names = Counter(map(name_of, results))
-    if twice := [name for name, count in names.items() if count > 1]:
-        raise LabError(
-            f"{twice[0]}: {names[twice[0]]} results would be this file: export those of one "
-            f"directory at a time, each with its own -o"
-        )
+    distinct(results)
     written = []
     for one in results:
         path = out / name_of(one)

@@ -74,6 +74,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker(pytest.mark.skip(reason="long: make stress runs it"))
 
 
+@pytest.fixture(autouse=True)
+def kernel_is_built(request: pytest.FixtureRequest) -> None:
+    """One of `make check` does not wait for the other kernel that it is on."""
+    for mark in request.node.iter_markers("kernel"):
+        (text,) = mark.args
+        if not kernel.built(kernel.choose(text)) and not os.environ.get("LONGFAT_LONG"):
+            pytest.skip(f"{text} is not in the cache: `longfat run --kernel {text}` builds it")
+
+
 @pytest.fixture(scope="session")
 def uml() -> Uml:
     backend = Uml()

@@ -71,13 +71,11 @@ def test_vm_takes_modules(tmp_path: Path) -> None:
     assert "pair: keeps 512, note is 'none'" in one["log"]
 
 
-@pytest.mark.usefixtures("machine")
-def test_host_in_a_vm(tmp_path: Path) -> None:
-    """`longfat run --backend host` as root on Debian's kernel, modules made by `make install`:
-    a result, and no namespace left; without the module an error that says what to do.
-    In between `make uninstall`: it refuses, and says why, while ltcp is the default and
-    while a socket uses it; then it takes everything away."""
-    site = tmp_path / "site"
+def in_guest(where: Path, setup: str, command: str) -> Path:
+    """Run `command` as root on Debian's kernel, in a copy of the tree that can run the lab, and
+    before that `setup` in its chroot, where a compiler is fast; the directory that it sees as
+    /out."""
+    site = where / "site"
     # The lab's requirements for the guest's Python, which need not be this one.
     subprocess.run(
         [sys.executable, "-m", "pip", "install", "-q", "--target", str(site)]
@@ -86,7 +84,7 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         check=True,
     )
     # A copy: the tree belongs to whoever runs this, and the guest builds in it as root.
-    tree = tmp_path / "tree"
+    tree = where / "tree"
     tree.mkdir()
     for part in (
         "Makefile",
@@ -97,20 +95,47 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         "longfat",
         "scripts",
         "tests/scenarios",
+        "tests/yours",
         *(path.name for path in ROOT.glob("tcp_*")),
     ):
         source = ROOT / part
         target = tree / source.relative_to(ROOT)
         target.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cp", "-r", str(source), str(target)], check=True)
+    out, warm = where / "out", where / "warm"
+    out.mkdir()
+    warm.mkdir()
+    # The lab's programs, too.
+    made = (
+        "XDG_CACHE_HOME=/cache PYTHONPATH=/site python3 -c "
+        "'from longfat.build import tools; tools.programs()'"
+    )
+    begin = (
+        "cd /tree && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
+        "cp -r /cache/longfat /tmp\n"
+    )
+    done = vm.run(
+        begin + command,
+        setup=f"cd /tree && {setup}{made}",
+        binds=[(tree, "/tree"), (site, "/site"), (out, "/out"), (warm, "/cache")],
+        timeout=1500,
+    )
+    assert done.returncode == 0, done.stdout
+    return out
+
+
+@pytest.mark.usefixtures("machine")
+def test_host_in_a_vm(tmp_path: Path) -> None:
+    """`longfat run --backend host` as root on Debian's kernel, modules made by `make install`:
+    a result, and no namespace left; without the module an error that says what to do.
+    In between `make uninstall`: it refuses, and says why, while ltcp is the default and
+    while a socket uses it; then it takes everything away."""
     holder = (
         "import socket, time; s = socket.create_server(('127.0.0.1', 4242)); "
         "s.setsockopt(6, 13, b'ltcp'); open('/tmp/ready', 'w').write('x'); time.sleep(600)"
     )
     command = (
         f'holder="{holder}"\n'
-        "cd /tree && export PYTHONPATH=/site XDG_CACHE_HOME=/tmp TMPDIR=/tmp\n"
-        "cp -r /cache/longfat /tmp\n"
         "run='python3 -m longfat run tests/scenarios/realtime.toml --backend host'\n"
         "modprobe tcp_ltcp && $run -o /out || exit 1\n"
         "ip netns list | grep . && exit 2\n"
@@ -134,23 +159,34 @@ def test_host_in_a_vm(tmp_path: Path) -> None:
         "ip netns list | grep . && exit 5\n"
         "exit 0\n"
     )
-    out, warm = tmp_path / "out", tmp_path / "warm"
-    out.mkdir()
-    warm.mkdir()
-    # The lab's programs, too, where a compiler is fast.
-    made = (
-        "XDG_CACHE_HOME=/cache PYTHONPATH=/site python3 -c "
-        "'from longfat.build import tools; tools.programs()'"
-    )
-    done = vm.run(
-        command,
-        setup=f"cd /tree && make KVER={suite.kernel('bookworm')} install && {made}",
-        binds=[(tree, "/tree"), (site, "/site"), (out, "/out"), (warm, "/cache")],
-        timeout=1500,
-    )
-    assert done.returncode == 0, done.stdout
+    out = in_guest(tmp_path, f"make KVER={suite.kernel('bookworm')} install && ", command)
     judge(result.read(out / "realtime-s1.json"), "host")
     assert "tcp_congestion_control=ltcp is its default" in (out / "default").read_text()
     assert "127.0.0.1:4242" in (out / "socket").read_text()
     assert "make install" in (out / "error").read_text()
     assert not list((out / "without").glob("*.json"))
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("machine")
+def test_host_takes_modules(tmp_path: Path) -> None:
+    """Those of the user's own, built with the kernel's headers.  What it loaded is gone after the
+    run; the modules of the network stay, so a run before it has loaded them."""
+    command = (
+        f"cat >/tmp/own.toml <<'END'\n{OWN}END\n"
+        "sed 's/half-2/reno/; /module.half/,$d' /tmp/own.toml >/tmp/first.toml\n"
+        "run='python3 -m longfat run --backend host -o /out'\n"
+        "$run /tmp/first.toml || exit 1\n"
+        "cut -d' ' -f1 /proc/modules | sort >/out/before\n"
+        "$run /tmp/own.toml --module tests/yours/pair.c || exit 2\n"
+        "cut -d' ' -f1 /proc/modules | sort >/out/after\n"
+        "ip netns list | grep . && exit 3\n"
+        "exit 0\n"
+    )
+    out = in_guest(tmp_path, "", command)
+    one = result.read(out / "own-s1.json")
+    assert one["backend"] == "host" and one["kernel"] == suite.kernel("bookworm")
+    assert max(one["flows"][0]["connections"][0]["cwnd"]) == 10
+    assert "pair: keeps 512, note is 'none'" in one["log"]
+    before = (out / "before").read_text().split()
+    assert "sch_netem" in before and (out / "after").read_text().split() == before

@@ -7,7 +7,6 @@ A kernel takes minutes to be built, so these are run where it is in the cache, o
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
 from collections.abc import Iterator
@@ -66,10 +65,9 @@ def experiment(where: Path, *texts: str, cc: str = "ltcp") -> list[Json]:
     return [result.read(job.path) for job in jobs]
 
 
+@pytest.mark.kernel(OLD)
 def test_two_kernels_side_by_side(tmp_path: Path) -> None:
     """Each result says its own kernel; each has modules that were built for it; it repeats."""
-    if not kernel.built(kernel.choose(OLD)) and not os.environ.get("LONGFAT_LONG"):
-        pytest.skip(f"{OLD} is not in the cache: `longfat run --kernel {OLD}` builds it")
     ours, old = experiment(tmp_path, "", OLD)
     assert re.fullmatch(r"6\.12\.\d+", ours["kernel"])
     assert re.fullmatch(r"6\.1\.\d+", old["kernel"])
@@ -108,10 +106,7 @@ sysctl = {{ "net.ipv4.tcp_ecn" = {ecn} }}
 
 @pytest.fixture
 def newer() -> Uml:
-    what = kernel.choose(NEW)
-    if not kernel.built(what) and not os.environ.get("LONGFAT_LONG"):
-        pytest.skip(f"{NEW} is not in the cache: `longfat run --kernel {NEW}` builds it")
-    found = Uml(what, NEW)
+    found = Uml(kernel.choose(NEW), NEW)
     found.prepare(lambda _: None)
     return found
 
@@ -148,6 +143,7 @@ DUALPI2 = {
 }
 
 
+@pytest.mark.kernel(NEW)
 def test_dualpi2(newer: Uml, tmp_path: Path) -> None:
     """It has what it was told, by a tc of its own; and the queue is as long as it was told."""
     assert DUALPI2.keys() == DISCIPLINES["dualpi2"].options.keys()
@@ -166,6 +162,7 @@ def test_dualpi2(newer: Uml, tmp_path: Path) -> None:
     assert 10 < delays[0] < 18 and 22 < delays[1] < 36, delays
 
 
+@pytest.mark.kernel(NEW)
 def test_accurate_ecn_tells_of_each_mark(newer: Uml, tmp_path: Path) -> None:
     """The sender has counted as many as CoDel has marked, but for those on the way; by RFC 3168 it
     counts all that it hears of until it has answered."""
@@ -178,6 +175,7 @@ def test_accurate_ecn_tells_of_each_mark(newer: Uml, tmp_path: Path) -> None:
     assert classic["flows"][0]["connections"][0]["ce_marks"][-1] > 5 * said["ecn_mark"]
 
 
+@pytest.mark.kernel(NEW)
 def test_a_composite_has_its_share_by_counted_marks(newer: Uml, tmp_path: Path) -> None:
     """With accurate ECN each marked packet is one stream's, as a lost one: eight streams have half
     beside eight connections.  By RFC 3168 a mark is every stream's."""

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What `pip install .` and `pipx install .` give: the command and its data, outside of the tree."""
+"""What `pip install .`, `pipx install .` and the Debian package give: the command and its data,
+outside of the tree."""
 
 from __future__ import annotations
 
@@ -17,7 +18,9 @@ import pytest
 
 from longfat.build import modules
 from longfat.core import data
+from longfat.machines import suite
 from longfat.run import result
+from packages import tree
 
 SCENARIO = """
 title = "outside of the tree"
@@ -145,3 +148,40 @@ def test_its_scripts(installed: Path) -> None:
     assert tomllib.loads((share / "tests/stress/chaos.toml").read_text())
     assert (installed / "share/man/man1/longfat.1").is_file()
     assert (installed / "share/doc/longfat/your-own.md").is_file()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("machine")
+def test_the_debian_package(tmp_path: Path) -> None:
+    """A module of the user's own, and a comparison, by what longfat-tools has.  Its command makes
+    itself the environment of a user, or takes the one that is in the cache."""
+    source, packages, own = (tmp_path / name for name in ("source", "packages", "own"))
+    modules.copy(tree(), source)
+    packages.mkdir()
+    own.mkdir()
+    # debhelper is there.
+    build = "cp -r /mnt/source /src && cd /src && scripts/deb.sh out && cp out/*.deb /mnt/packages"
+    binds = [(source, "/mnt/source"), (packages, "/mnt/packages")]
+    done = suite.run("bookworm", build, binds=binds, timeout=1200)
+    assert done.returncode == 0, done.stdout
+    (made,) = packages.glob("longfat-tools_*.deb")
+    subprocess.run(["dpkg-deb", "-x", made, tmp_path / "root"], check=True)
+    (own / "small.toml").write_text(SCENARIO.replace("ltcp", "half").replace("trace = true", ""))
+    shutil.copy(modules.ROOT / "tests/yours/pair.c", own)
+    mine = {key: os.environ[key] for key in ("HOME", "XDG_CACHE_HOME") if key in os.environ}
+    compare = "compare half ltcp --rate 20mbit --duration 10s --warmup 2s"
+    for words in ("run small.toml -o out", compare):
+        done = subprocess.run(
+            [tmp_path / "root/usr/bin/longfat", *words.split(), "--module", "pair.c"],
+            cwd=own,
+            env=mine | {"PATH": "/usr/bin:/bin"},
+            capture_output=True,
+            text=True,
+            timeout=1200,
+        )
+        assert done.returncode == 0, done.stderr
+    assert result.read(own / "out/small-s1.json")["flows"][0]["cc"] == "half"
+    runs = [result.read(path) for path in sorted((own / "compared").glob("*.json"))]
+    assert [one["flows"][0]["cc"] for one in runs] == ["half", "ltcp"]
+    assert all(one["summary"]["utilisation"] > 0.9 for one in runs)
+    assert (own / "compared/compare.html").exists()

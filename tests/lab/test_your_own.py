@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0
-"""docs/your-own.md, carried out as the page has it: from an empty directory, every command."""
+"""docs/your-own.md, carried out as the page has it, from an empty directory; what needs another
+kernel or an emulator by `make stress` alone."""
 
 from __future__ import annotations
 
@@ -11,18 +12,21 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pandas
 import pytest
 from conftest import linux_tree
 from test_bpf import compiled
 
 from examples import examples
-from longfat.build import bpf, kernel
+from longfat.build import bpf
 from longfat.build.modules import ROOT
 from longfat.run import result
 
 PAGE = ROOT / "docs/your-own.md"
 NOTEBOOK = ROOT / "docs/your-own.ipynb"
 COMMAND = re.compile(r"^    ((?:longfat|python3|clang) .*)$", re.M)
+# What takes minutes: another kernel, or an emulator and the object for it.
+SLOW = re.compile(r"--kernel|--backend|^clang ")
 
 
 def say(command: str, where: Path, programs: Path) -> str:
@@ -37,18 +41,6 @@ def say(command: str, where: Path, programs: Path) -> str:
     )
     assert done.returncode == 0, f"{command}\n{done.stderr}"
     return done.stdout
-
-
-def slow(command: str) -> bool:
-    """Whether a command needs an emulator, or names a kernel that is not in the cache, which takes
-    minutes to be built; trees are none of the cache's."""
-    if "--backend" in command or command.startswith("clang "):  # which the backend needs
-        return True
-    named = re.search(r"--kernel (\S+)", command)
-    texts = named[1].split(",") if named else []
-    return any(
-        not text.startswith("debian:") or not kernel.built(kernel.choose(text)) for text in texts
-    )
 
 
 def no_clang() -> str:
@@ -68,9 +60,37 @@ def test_the_page_s_compiler(tmp_path: Path) -> None:
 
 
 def test_the_page(tmp_path: Path) -> None:
-    programs, own = tmp_path / "bin", tmp_path / "own"
-    programs.mkdir()
+    """What the lab's own kernel is enough for."""
+    commands = [x for x in COMMAND.findall(PAGE.read_text()) if not SLOW.search(x)]
+    carry_out(commands, tmp_path)
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("machine")
+def test_the_whole_page(tmp_path: Path) -> None:
+    """Every command.  Without its compiler its program in BPF comes from Debian's."""
+    commands = COMMAND.findall(PAGE.read_text())
+    own = tmp_path / "own"
     own.mkdir()
+    linux_tree(own)
+    if no_clang():
+        (own / "mine.bpf.c").write_text(examples(PAGE)["mine.bpf.c"])
+        compiled(own / "mine.bpf.c")
+        commands = [command for command in commands if not command.startswith("clang ")]
+    carry_out(commands, tmp_path)
+    for where, kernels in (("kernels", {"6.1", "6.12"}), ("patched", {"6.1"})):
+        runs = [result.read(path) for path in (own / where).glob("*.json")]
+        assert {".".join(one["kernel"].split(".")[:2]) for one in runs} == kernels
+        assert all(("-" in one["kernel"]) is (where == "patched") for one in runs)
+    assert result.read(own / "bpf/compare-mine_bpf-s1.json")["backend"] == "vm-counted"
+
+
+def carry_out(commands: list[str], where: Path) -> None:
+    """These commands of the page, in the directory `own`, what they make there, and the
+    notebook."""
+    programs, own = where / "bin", where / "own"
+    programs.mkdir()
+    own.mkdir(exist_ok=True)
     for name, more in (("longfat", "-m longfat "), ("python3", "")):
         text = f'#!/bin/sh\nPYTHONPATH={ROOT}:$PYTHONPATH exec {sys.executable} {more}"$@"\n'
         (programs / name).write_text(text)
@@ -79,30 +99,9 @@ def test_the_page(tmp_path: Path) -> None:
     assert list(files) == ["tcp_mine.c", "steps.toml", "mine.bpf.c", "look.py", "steps.py"]
     for name, text in files.items():
         (own / name).write_text(text)
-    commands = COMMAND.findall(PAGE.read_text())
-    if not os.environ.get("LONGFAT_LONG"):
-        commands = [command for command in commands if not slow(command)]
-    else:
-        linux_tree(own)
-        if no_clang():
-            compiled(own / "mine.bpf.c")
-            commands = [command for command in commands if not command.startswith("clang ")]
     every = {command: say(command, own, programs) for command in commands}
-    said = {
-        command.split()[1]: text
-        for command, text in every.items()
-        if not re.search(r"--kernel|--backend|^clang ", command)
-    }
+    said = {command.split()[1]: text for command, text in every.items() if not SLOW.search(command)}
     assert list(said) == ["compare", "run", "table", "plot", "export", "look.py", "steps.py"]
-    # On each kernel both algorithms; what is not in the cache is for `make stress`.
-    for where, kernels in (("kernels", {"6.1", "6.12"}), ("patched", {"6.1"})):
-        if any(f"-o {where}" in command for command in every):
-            runs = [result.read(path) for path in (own / where).glob("*.json")]
-            assert {".".join(one["kernel"].split(".")[:2]) for one in runs} == kernels
-            assert all(("-" in one["kernel"]) is (where == "patched") for one in runs)
-
-    if any("-o bpf" in command for command in every):
-        assert result.read(own / "bpf/compare-mine_bpf-s1.json")["backend"] == "vm-counted"
     compared = sorted(path.name for path in (own / "compared").iterdir())
     assert len(compared) == 8 and {"compare.html", "compare.toml"} < set(compared)
     beside = result.read(own / "beside/compare-mine-s1.json")
@@ -122,6 +121,12 @@ def test_the_page(tmp_path: Path) -> None:
     assert [[row.split()[i] for i in (0, 2)] for row in rows] == [
         [str(step), str(dropped)] for step, dropped in zip((1, 2, 8), lost, strict=True)
     ]
+
+    # As Parquet, too; where the kernel has no value yet there is none.
+    say("longfat export --parquet compared/*.json -o parquet", own, programs)
+    samples = pandas.read_parquet(own / "parquet/samples.parquet")
+    for name, most in (("pacing_rate", 1e9), ("min_rtt_us", 1e6)):
+        assert samples[name].isna().any() and 0 < samples[name].max() < most
 
     # The notebook is plain Python, so no program of notebooks is needed to run it.
     cells = [x for x in json.loads(NOTEBOOK.read_text())["cells"] if x["cell_type"] == "code"]

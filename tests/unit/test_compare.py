@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from conftest import Toml
 from test_cli import Longfat, longfat
 from test_report import Resources, run, text_of
 from test_runner import Fake, backend
 
 from longfat.core.errors import LabError
 from longfat.run import comparison, scenario
-from longfat.run.backends import BACKENDS
+from longfat.run.backends import BACKENDS, Uml
 from longfat.run.comparison import Comparison
 from longfat.show import compared
 
@@ -57,7 +58,7 @@ def test_every_combination(tmp_path: Path) -> None:
     assert all(one.flow[1].cc == "bbr" and one.flow[1].rtt == one.flow[0].rtt for one in found)
     assert all(one.seeds == [3, 4] and one.duration == 9 and one.warmup == 1 for one in found)
     assert [one.flow[0].cc for one in found[:2]] == ["reno", "cubic"]
-    comparison.write(wanted, tmp_path / "sub/x.toml", anew=False)
+    comparison.write(wanted, tmp_path / "sub/x.toml")
     assert scenario.load(tmp_path / "sub/x.toml") == found
 
 
@@ -74,6 +75,14 @@ def test_every_combination(tmp_path: Path) -> None:
         ({"flows": ["many"]}, "--flows: Input should be a valid integer"),
         ({"algorithms": ["reno", "cubic", "reno"]}, "ALGORITHM: reno is given twice"),
         ({"rate": ["1gbit", "1gbit"]}, "--rate: 1gbit is given twice"),
+        ({"rate": ["1gbit", "1000mbit"]}, "--rate: 1gbit and 1000mbit are the same"),
+        ({"rtt": ["1s", "1000ms"], "beside": "reno"}, "--rtt: 1s and 1000ms are the same"),
+        ({"buffer": ["1bdp", "1.0bdp"]}, "--buffer: 1bdp and 1.0bdp are the same"),
+        ({"loss": ["0", "0.0"]}, "--loss: 0 and 0.0 are the same"),
+        ({"loss": ["0", "0"]}, "--loss: 0 is given twice"),
+        ({"loss": ["1e-5", "0.001%"]}, "--loss: 1e-5 and 0.001% are the same"),
+        ({"flows": ["1", "01"]}, "--flows: 1 and 01 are the same"),
+        ({"kernel": ["linux-a", "linux_a"]}, "--kernel: linux-a and linux_a have one name in"),
         ({"algorithms": ["nosuch"]}, "ALGORITHM: no congestion control 'nosuch'"),
         ({"beside": "nosuch"}, "--beside: no congestion control 'nosuch'"),
         ({"duration": "1"}, "--duration: '1' is not a time"),
@@ -86,15 +95,56 @@ def test_errors_are_in_the_words_of_the_command(change: dict[str, Any], words: s
     assert words in str(caught.value) and "toml" not in str(caught.value)
 
 
-def test_a_file_of_the_user_s_is_not_replaced(tmp_path: Path) -> None:
+def test_a_file_of_the_user_s_is_not_replaced(
+    longfat: Longfat, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(BACKENDS, "fake", lambda: backend)
     path = tmp_path / "x.toml"
-    comparison.write(Comparison(**ONE), path, anew=False)
-    comparison.write(Comparison(**ONE), path, anew=False)
-    other = Comparison(**ONE | {"algorithms": ["cubic"]})
-    with pytest.raises(LabError, match=r"x\.toml: is there, and is another comparison"):
-        comparison.write(other, path, anew=False)
-    comparison.write(other, path, anew=True)
-    assert "cubic" in path.read_text()
+    command = ["--backend", "fake", "-o", tmp_path / "out", "--duration", "10s", "--warmup", "0s"]
+    for _ in range(2):
+        assert longfat("compare", "reno", *command, "--save", path).status == 0
+    before = path.read_text()
+    answer = longfat("compare", "cubic", *command, "--save", path)
+    assert answer.status == 1 and path.read_text() == before and backend.started == [1]
+    assert "x.toml: is there, and is another comparison: choose another name" in answer.err
+    # What it writes by itself is of the comparison that was last.
+    for cc in ("reno", "cubic"):
+        assert longfat("compare", cc, *command).status == 0
+        assert cc in (tmp_path / "out/compare.toml").read_text()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "one.toml", "-o", "file"),
+        ("run", "one.toml", "-o", "file/x"),
+        ("compare", "reno", "-o", "file"),
+        ("compare", "reno", "-o", "file/x"),
+        ("compare", "reno", "--save", "file/x.toml"),
+        ("compare", "reno", "--save", "directory.toml"),
+        ("evaluate", "reno", "--only", "5.1.2", "-o", "file"),
+    ],
+)
+def test_a_place_that_cannot_be_written(
+    longfat: Longfat,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    toml: Toml,
+    words: tuple[str, ...],
+) -> None:
+    """Is told before the kernel is built, let alone a run made."""
+
+    def build(*_: object) -> None:
+        raise AssertionError("the kernel is built")
+
+    monkeypatch.setattr(Uml, "_prepare", build)
+    monkeypatch.chdir(tmp_path)
+    Path("one.toml").write_text(toml())
+    Path("file").write_text("")
+    Path("directory.toml").mkdir()
+    answer = longfat(*words)
+    assert answer.status == 1
+    assert "cannot be written: " in answer.err and ": choose a" in answer.err
 
 
 def compared_run(cc: str, *, buffer: float, beside: bool = False, seed: int = 1) -> dict[str, Any]:

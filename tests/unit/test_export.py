@@ -8,6 +8,8 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,8 @@ from longfat.run import result
 from longfat.show import export, flent
 
 __all__ = ["longfat"]
+
+Write = Callable[[list[dict[str, Any]], Path], list[Path]]
 
 
 def traced() -> dict[str, Any]:
@@ -63,6 +67,8 @@ def test_every_table(tmp_path: Path) -> None:
         **{"run": "test-foo", "flow": "1", "connection": "1", "t": "10.0", "cwnd": "201"}
     }
     assert (samples[0]["ssthresh"], samples[60]["ssthresh"]) == ("", "20")
+    for name, value in (("min_rtt_us", "20000"), ("pacing_rate", "1250000")):
+        assert (samples[0][name], samples[1][name]) == ("", value)
     assert [(row["t"], row["field"], row["number"] or row["text"]) for row in events] == [
         *(("0.5", "reason", "init"), ("0.5", "cwnd", "10")),
         *(("1.5", "reason", "loss"), ("1.5", "cwnd", "7")),
@@ -163,10 +169,24 @@ def test_without_pyarrow(longfat: Longfat, tmp_path: Path, monkeypatch: pytest.M
     assert answer.status == 0 and f"{tmp_path}/out/samples.csv" in answer.out
 
 
-def test_a_directory_that_cannot_be(tmp_path: Path) -> None:
+@pytest.mark.parametrize("form", ["--csv", "--parquet", "--flent"])
+@pytest.mark.parametrize("name", ["file", "file/out", "x" * 300], ids=["file", "below", "long"])
+def test_a_directory_that_cannot_be(longfat: Longfat, tmp_path: Path, name: str, form: str) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises((LabError, NotADirectoryError)):
-        export.write([run()], tmp_path / "file/out", "csv")
+    result.write(whole(run()), tmp_path / "one.json")
+    answer = longfat("export", tmp_path / "one.json", form, "-o", tmp_path / name)
+    assert answer.status == 1 and "cannot be written" in answer.err
+    assert "choose a directory by -o" in answer.err
+
+
+@pytest.mark.parametrize(
+    "write", [partial(export.write, form="csv"), flent.write], ids=["csv", "flent"]
+)
+def test_two_results_of_one_run_and_seed(tmp_path: Path, write: Write) -> None:
+    """Such as of one scenario on two backends or kernels: their rows would be mixed."""
+    with pytest.raises(LabError, match=r"^test-foo, seed 7: 2 results are called so: export"):
+        write([whole(run("foo")), run("bar"), whole(run("foo"))], tmp_path / "to")
+    assert not (tmp_path / "to").exists()
 
 
 # --- flent
@@ -188,7 +208,7 @@ def drawn(path: Path, *words: str) -> str:
 
 
 def test_flent_reads_it(tmp_path: Path) -> None:
-    """Its own program has each flow's goodput, and draws window and RTT."""
+    """Its own program has each flow's goodput, and draws window, RTT and pacing rate."""
     one = whole(traced())
     (path,) = flent.write([one], tmp_path)
     assert path.name == "test-foo-s7.flent.gz"
@@ -204,11 +224,13 @@ def test_flent_reads_it(tmp_path: Path) -> None:
         assert float(row["TCP upload::2"]) == pytest.approx(2 * rate)
         assert float(row["TCP upload sum"]) == pytest.approx(3 * rate)
         assert row["Ping (ms) ICMP"] == ""
-    for name in ("upload", "tcp_cwnd", "tcp_rtt", "box_combine"):
+    for name in ("upload", "tcp_cwnd", "tcp_rtt", "tcp_pacing", "box_combine"):
         drawn(path, "-p", name, "-o", str(tmp_path / f"{name}.svg"))
         assert (tmp_path / f"{name}.svg").read_text().count("<svg") == 1
     lines = (tmp_path / "tcp_cwnd.svg").read_text()
     assert "TCP window size" in lines and "test-foo, seed 7" in lines
+    samples = flent.document(one)["raw_values"]["TCP upload::1"]
+    assert [x["tcp_pacing_rate"] for x in samples if "tcp_pacing_rate" in x] == [10.0] * 100
 
 
 def test_flent_s_file_is_the_same_again(tmp_path: Path) -> None:
@@ -220,13 +242,6 @@ def test_flent_s_file_is_the_same_again(tmp_path: Path) -> None:
 def test_a_summary_has_nothing_to_draw(tmp_path: Path) -> None:
     with pytest.raises(LabError, match="test-foo, seed 7: is a summary, without samples"):
         flent.write([result.summarise(run("foo"))], tmp_path / "to")
-    assert not (tmp_path / "to").exists()
-
-
-def test_flent_takes_no_two_results_for_one_file(tmp_path: Path) -> None:
-    """Such as of one scenario on two backends."""
-    with pytest.raises(LabError, match=r"test-foo-s7\.flent\.gz: 2 results would be this file"):
-        flent.write([whole(run("foo"))] * 2, tmp_path / "to")
     assert not (tmp_path / "to").exists()
 
 

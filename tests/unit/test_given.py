@@ -26,7 +26,8 @@ __all__ = ["backend"]
 
 PARAMETERS = {
     **{"beta": "int", "most": "array of uint", "gentle": "bool", "note": "charp"},
-    **{"small": "byte", "own": "", "fixed": ""},
+    **{"small": "byte", "own": "", "fixed": "", "which": "array of bool"},
+    **{"paths": "array of charp"},
 }
 
 
@@ -91,6 +92,12 @@ def test_what_is_no_algorithm_in_bpf(tmp_path: Path, text: str, machine: bytes, 
         bpf.collect(thing(tmp_path, text, machine))
 
 
+def test_an_object_with_a_name_that_scripts_would_break(tmp_path: Path) -> None:
+    path = thing(tmp_path, STRUCT_OPS + BTF).rename(tmp_path / "my algo.bpf.o")
+    with pytest.raises(LabError, match=r"my algo\.bpf\.o: a module's name has .*: rename it"):
+        bpf.collect(path)
+
+
 @pytest.mark.parametrize("name", ["nosuch.o", "x.bpf.c", "."])
 def test_what_is_no_object(tmp_path: Path, name: str) -> None:
     (tmp_path / "x.bpf.c").write_text("int x;\n")
@@ -140,7 +147,7 @@ def test_a_file_and_what_it_includes(tmp_path: Path) -> None:
     found.copy(tmp_path / "copy")
     copied = {str(x.relative_to(tmp_path / "copy")) for x in (tmp_path / "copy").rglob("*.*")}
     assert copied == {"a.h", "sub/b.h", "tcp-x.c"}
-    assert (tmp_path / "copy/Kbuild").read_text() == found.kbuild
+    assert (tmp_path / "copy/Kbuild").read_text().startswith(found.kbuild)
 
 
 def test_our_headers_are_there_for_who_includes_them(tmp_path: Path, tree: Path) -> None:
@@ -159,6 +166,23 @@ def test_a_directory_without_what_a_build_left(tmp_path: Path) -> None:
     found = given.collect(tmp_path)
     assert sorted(found.files) == ["Makefile", "a.c", "data/table.txt"]
     assert found.kbuild == ""
+
+
+def test_its_makefile_is_used_as_it_is(tmp_path: Path) -> None:
+    """All that it sets is set; what the lab adds comes behind it, in the copy."""
+    made = tmp_path / "x/Makefile"
+    made.parent.mkdir()
+    made.write_text("obj-m := x.o\nCFLAGS_MODULE += -Werror -DOWN")  # no newline
+    made.chmod(0o444)
+    given.collect(made.parent).copy(tmp_path / "copy")
+    words = given.command("headers", str(tmp_path / "copy"))
+    assert not [word for word in words if word.startswith("CFLAGS_MODULE")]
+    copied = tmp_path / "copy/Makefile"
+    with copied.open("a") as file:
+        file.write("cc-option = $(1)\nall:\n\t@echo $(CFLAGS_MODULE)\n")
+    said = process.call(["make", "-s", "-C", str(copied.parent), "all"]).stdout.split()
+    assert said[:3] == ["-Werror", "-DOWN", "-Wno-error"] and len(said) > 3
+    assert made.read_text().splitlines()[-1] == "CFLAGS_MODULE += -Werror -DOWN"
 
 
 def test_what_is_kept_is_known_by_the_content(tmp_path: Path) -> None:
@@ -204,6 +228,18 @@ def test_what_cannot_be_built(tmp_path: Path, name: str, words: str) -> None:
     (tmp_path / "bare/one.mod.c").write_text("")
     with pytest.raises(LabError, match=f"{name}: {words}"):
         given.collect(tmp_path / name)
+
+
+def test_two_modules_of_one_name(tmp_path: Path) -> None:
+    """One would be copied over the other; to the kernel - and _ are the same."""
+    source = given.Source(tmp_path, {})
+    for name in ("a/my-cc.ko", "b/other.ko"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text("")
+    assert len(given.objects_in(tmp_path, source, "6.1")) == 2
+    (tmp_path / "b/my_cc.ko").write_text("")
+    with pytest.raises(LabError, match="two modules are called my_cc: a/my-cc.ko and b/my_cc.ko"):
+        given.objects_in(tmp_path, source, "6.1")
 
 
 def test_a_whole_disk_is_no_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -361,12 +397,22 @@ def test_its_names_are_known(bar: Given, one: One) -> None:
         ("note = 'a\"b'", "no quotes and is one line"),
         ('most = "1,-1"', "modinfo says that it is array of uint, such as"),
         ('most = "1,x"', "modinfo says that it is array of uint"),
+        ('which = "1,2"', 'modinfo says that it is array of bool, such as "1,0"'),
+        ('which = "Y,maybe"', "modinfo says that it is array of bool"),
+        ("paths = 1", 'modinfo says that it is array of charp, such as "a,b"'),
         ("gamma = 1", "bar has no parameter 'gamma'; valid: beta, fixed, gentle"),
     ],
 )
 def test_a_parameter_is_checked(bar: Given, one: One, setting: str, words: str) -> None:
     with pytest.raises(LabError, match=words):
         one(cc='cc = "bar"', rest=f"[module.bar]\n{setting}")
+
+
+@pytest.mark.parametrize(
+    "setting", ['which = "1,0"', 'which = "Y,off"', "which = true", 'paths = "1,2"', "most = 1"]
+)
+def test_a_list_is_of_what_the_array_is_of(bar: Given, one: One, setting: str) -> None:
+    one(cc='cc = "bar"', rest=f"[module.bar]\n{setting}")
 
 
 def test_what_a_run_of_it_is_given(bar: Given, one: One, backend: Fake, tmp_path: Path) -> None:

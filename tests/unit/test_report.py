@@ -38,6 +38,9 @@ def run(cc: str = "foo", *, title: str = "a title", flows: int = 1) -> Json:
                 "cwnd": [10 + i for i in range(101)],
                 "ssthresh": [None] * 50 + [20] * 51,
                 "rtt_us": [0] + [20500] * 100,
+                # Until there is an RTT the kernel says so.
+                "min_rtt_us": [2**32 - 1] + [20000] * 100,
+                "pacing_rate": [2**64 - 1] + [1_250_000] * 100,
                 "received": [112500 * i for i in range(101)],
             }
         ],

@@ -152,6 +152,18 @@ def test_the_others_go_on_where_they_are_to(one: One, backend: Fake, tmp_path: P
     assert nothing_left(tmp_path)
 
 
+def test_packets_of_a_run_before_are_removed(one: One, backend: Fake, tmp_path: Path) -> None:
+    """As soon as it is made without; those of other results stay."""
+    out = tmp_path / "out"
+    out.mkdir()
+    before = ["one-s1-before", "one-s1-behind", "one-s1-s0", "one-s1-d"]
+    others = ["one-s1-mine", "one-s2-before", "one-s1-s1-before", "one-s10-d"]
+    for name in before + others:
+        (out / f"{name}.pcapng").write_text("")
+    run(runner.jobs_for([one()], [1], out), backend)
+    assert {path.stem for path in out.glob("*.pcapng")} == {*others}
+
+
 def test_interrupted(
     one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -4,5 +4,5 @@
 
 u32 vintage_ssthresh(struct sock *sk)
 {
-	return max(tcp_sk(sk)->snd_cwnd >> 1U, 2U);
+	return max(tcp_sk(sk)->snd_cwnd >> 1U, VINTAGE_LEAST);
 }
