@@ -839,13 +839,6 @@ def watch(
         notes.print(f"wrote {out}", soft_wrap=True, highlight=False)
 
 
-def _check_directory(path: Path) -> None:
-    """LabError if what is in its place, or above it, is no directory."""
-    there = next(one for one in (path, *path.absolute().parents) if one.exists())
-    if not there.is_dir():
-        raise LabError(f"{there}: is no directory: choose another one")
-
-
 @app.command()
 def measure(
     host: Annotated[str, typer.Argument(help="The far end, which runs `iperf3 -s`.")],
@@ -903,7 +896,7 @@ def measure(
     if save and reverse:
         raise LabError("--save: with --reverse the path's RTT and losses are not seen here")
     for directory in (out, *([save.parent] if save else [])):
-        _check_directory(directory)
+        check_directory(directory, "choose another one by -o or --save")
     if sorted(out.glob("measured-*.json")):
         raise LabError(
             f"{out}: has the results of another measurement: choose another directory by -o"

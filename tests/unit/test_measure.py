@@ -246,7 +246,8 @@ def test_a_file_where_a_directory_should_be(tmp_path: Path, where: str) -> None:
     for place in (file, file / "x") if where == "-o" else (file / "x.toml", file / "x/y.toml"):
         done = measure("127.0.0.1", "-C", "reno", "-o", tmp_path / "out", where, place)
         assert done.returncode == 1
-        assert done.stderr == f"longfat: {file}: is no directory: choose another one\n"
+        wrong = f"{place if where == '-o' else place.parent}: cannot be written: Not a directory"
+        assert done.stderr == f"longfat: {wrong}: choose another one by -o or --save\n"
 
 
 @pytest.mark.parametrize("name", ["x.toml", "x.measured.json"])
