@@ -61,9 +61,9 @@ results: ## Measure again what the pages of docs/ show, and renew them; PAGE="lt
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what docs/results lacks, or has of older versions), DRY=1 (only say)
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
-evaluate: ## Each of our algorithms by every criterion, the profile smoke; PROFILE=standard or full (hours; it says how many), CC="ltcp sabul"; into evaluated/
+evaluate: ## Each of our algorithms by every criterion, the profile smoke; PROFILE=standard or full (hours; it says how many), ALGORITHMS="ltcp sabul"; into evaluated/
 	@scripts/deps.sh
-	@$(LAB) evaluate $(or $(CC),$(MODULES:tcp_%=%)) --profile $(or $(PROFILE),smoke)
+	@$(LAB) evaluate $(or $(ALGORITHMS),$(MODULES:tcp_%=%)) --profile $(or $(PROFILE),smoke)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check

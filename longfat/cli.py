@@ -45,6 +45,7 @@ Scenarios = Annotated[list[Path], typer.Argument(help="Scenario files (TOML).")]
 Results = Annotated[list[Path], typer.Argument(help="Result files (JSON).")]
 WHERE = f"Where to run: {', '.join(BACKENDS)}."
 Which = Annotated[str, typer.Option(help=WHERE, autocompletion=lambda: list(BACKENDS))]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Runs at once (0: one a core).")]
 Modules = Annotated[
     list[Path] | None,
     typer.Option(
@@ -203,7 +204,7 @@ def run(
     backend: Which = "uml",
     out: Out = Path("results"),
     seed: Annotated[list[int] | None, typer.Option(help="Seeds, instead of the file's.")] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    jobs: Jobs = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
     force: Annotated[bool, typer.Option(help="Run again where a current result is there.")] = True,
     keep_going: Annotated[
@@ -314,7 +315,7 @@ def compare(
     ] = None,
     backend: Which = "uml",
     out: Out = Path("compared"),
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    jobs: Jobs = 0,
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 3600,
     module: Modules = None,
     objects: Objects = None,
@@ -436,9 +437,9 @@ def evaluate(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", help="Directory (evaluated/PROFILE).")
     ] = None,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    jobs: Jobs = 0,
     timeout: Annotated[
-        float, typer.Option(help="Wall seconds in which nothing of a run passes: it hangs.")
+        float, typer.Option(min=1, help="Wall seconds in which nothing of a run passes: it hangs.")
     ] = 300,
     module: Modules = None,
     objects: Objects = None,
@@ -1043,7 +1044,7 @@ def stress(
     minutes: Annotated[float, typer.Option(help="Wall minutes in which seeds are begun.")] = 0,
     seed: Annotated[int, typer.Option(help="The first seed.")] = 1,
     runs: Annotated[int, typer.Option(help="Seeds at least.")] = 1,
-    jobs: Annotated[int, typer.Option("--jobs", "-j", help="Runs at once (0: one a core).")] = 0,
+    jobs: Jobs = 0,
     out: Out = Path("out"),
     timeout: Annotated[float, typer.Option(help="Wall seconds for one run.")] = 1800,
     sanitizers: Annotated[bool, typer.Option(help="On the kernel with sanitizers.")] = True,

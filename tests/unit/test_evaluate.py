@@ -56,6 +56,12 @@ def test_a_wrong_parameter_is_said_beforehand(longfat: Longfat) -> None:
     assert longfat("evaluate", "mine:x=1", *words[2:], "--module", "tcp_mine.c").status == 0
 
 
+@pytest.mark.parametrize("words", [["-j", "-1"], ["--timeout", "-1"]])
+def test_a_number_that_is_none_of_runs_or_seconds(longfat: Longfat, words: list[str]) -> None:
+    answer = longfat("evaluate", "reno", "--only", "7.7", *words, "--dry")
+    assert answer.status == 2 and f"{words[0]}'" in answer.err
+
+
 @pytest.mark.parametrize("dry", [[], ["--dry"]])
 def test_bpf_is_refused_in_words(longfat: Longfat, dry: list[str]) -> None:
     answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", *dry)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -34,6 +35,20 @@ def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
         (tmp_path / name).touch()
     subprocess.run(["make", "-s", "-C", tmp_path, "clean"], check=True)
     assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ([], "composite cwhstcp ghstcp ltcp sabul --profile smoke"),
+        (["ALGORITHMS=mine reno", "PROFILE=full"], "mine reno --profile full"),
+    ],
+)
+def test_make_evaluate(words: list[str], wanted: str) -> None:
+    """A compiler in CC, which make has itself, is no algorithm."""
+    command = ["make", "-n", "-C", ROOT, "evaluate", *words]
+    done = subprocess.run(command, env=os.environ | {"CC": "gcc"}, capture_output=True, text=True)
+    assert f"scripts/longfat evaluate {wanted}" in done.stdout.splitlines()
 
 
 def results_sh(tmp_path: Path, listed: str, *pages: str) -> list[str]:
