@@ -46,7 +46,7 @@ def test_clean_removes_what_a_build_leaves(tmp_path: Path) -> None:
 )
 def test_make_evaluate(words: list[str], wanted: str) -> None:
     """A compiler in CC, which make has itself, is no algorithm."""
-    command = ["make", "-n", "-C", ROOT, "evaluate", *words]
+    command = ["make", "-n", "-C", str(ROOT), "evaluate", *words]
     done = subprocess.run(command, env=os.environ | {"CC": "gcc"}, capture_output=True, text=True)
     assert f"scripts/longfat evaluate {wanted}" in done.stdout.splitlines()
 
