@@ -12,7 +12,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 import typer.main
@@ -32,6 +32,9 @@ from longfat.run.plan import make as make_plan
 from longfat.show import watch as watching
 from longfat.stress import books, chaos
 from longfat.stress.smp import Smp
+
+if TYPE_CHECKING:  # what only a command needs is imported there
+    from longfat.measure.path.host import Host
 
 app = typer.Typer(
     help="The longfat lab: congestion control on the real kernel TCP stack, in virtual time.",
@@ -871,7 +874,7 @@ def measure(
 
     Example: scripts/longfat measure host.example -C ltcp,cubic,bbr --minutes 10
     """
-    from longfat.measure.path import answer, client, lab, limits, seen
+    from longfat.measure.path import client, lab
     from longfat.measure.path import host as ends
     from longfat.measure.path import rounds as turns
 
@@ -904,61 +907,11 @@ def measure(
         )
     client.need()
 
-    def carry_out(plan: turns.Plan, here: ends.Host) -> None:
-        """And show what came of it, whatever ended it."""
-        found: list[result.Json] = []
+    found: list[result.Json] = []
 
-        def keep(one: result.Json) -> None:
-            result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
-            found.append(one)
-
-        def ended() -> str:
-            of = f" of {plan.runs}" if plan.runs else ""
-            return f"{len(found)}{of} runs are done" + (f" and kept in {out}" if found else "")
-
-        def show() -> None:
-            if not found:
-                return
-            made = answer.make(found)
-            _print_whole(answer.table(made, found[0]["scenario"]["title"]))
-            for text in [
-                *answer.of_the_best(made),
-                *answer.summary(found, here),
-                answer.recommendation(made, here.default),
-            ]:
-                console.print(text, markup=False, highlight=False, soft_wrap=True)
-            words = [data.COMMAND, *sys.argv[1:]]
-            result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
-            written = [out / "measured.html"]
-            if save:
-                seen_ = seen.path(found)
-                _print_whole(answer.path_table(seen_))
-                for text in answer.path_reasons(seen_):
-                    console.print(text, markup=False, highlight=False, soft_wrap=True)
-                hard = [one.text for one in limits.find(found, here) if one.hard]
-                written += lab.save(found, save, modules.algorithms(), hard)
-            for file in written:
-                console.print(str(file), soft_wrap=True, highlight=False)
-
-        def try_to_show() -> None:
-            """What fails in it must not hide what ended the measurement."""
-            try:
-                show()
-            except LabError as error:
-                say(str(error))
-
-        try:
-            turns.carry_out(plan, here, keep, say)
-        except (KeyboardInterrupt, process.Cancelled):
-            try_to_show()
-            say(ended())
-            raise
-        except LabError as error:
-            if not found:
-                raise
-            try_to_show()
-            raise LabError(f"{error}\n{ended()}") from error
-        show()
+    def keep(one: result.Json) -> None:
+        result.write(one, out / f"{one['scenario']['name']}-s{one['seed']}.json")
+        found.append(one)
 
     wanted = cc.split(",") if cc else []
     with runner.terminable(), ends.unloading(wanted, say):
@@ -973,7 +926,50 @@ def measure(
         plan = turns.Plan(path, contenders, rounds, seed, most, minutes)
         for line in turns.announce(plan, here):
             say(line)
-        carry_out(plan, here)
+        try:
+            turns.carry_out(plan, here, keep, say)
+        except (KeyboardInterrupt, process.Cancelled, LabError) as error:
+            ended = f"{len(found)}{f' of {plan.runs}' if plan.runs else ''} runs are done"
+            if found:
+                ended += f" and kept in {out}"
+                try:
+                    _show_measured(found, here, out, save)
+                except LabError as wrong:  # it must not hide what ended the measurement
+                    say(str(wrong))
+                if isinstance(error, LabError):
+                    raise LabError(f"{error}\n{ended}") from error
+            if not isinstance(error, LabError):
+                say(ended)
+            raise
+        if found:
+            _show_measured(found, here, out, save)
+
+
+def _show_measured(found: list[result.Json], here: Host, out: Path, save: Path | None) -> None:
+    """What these runs between this host and another say, on the terminal and as a page; and the
+    path as a scenario, if `save` names a file."""
+    from longfat.measure.path import answer, lab, limits, seen
+
+    made = answer.make(found)
+    _print_whole(answer.table(made, found[0]["scenario"]["title"]))
+    for text in [
+        *answer.of_the_best(made),
+        *answer.summary(found, here),
+        answer.recommendation(made, here.default),
+    ]:
+        console.print(text, markup=False, highlight=False, soft_wrap=True)
+    words = [data.COMMAND, *sys.argv[1:]]
+    result.write_whole(answer.page(found, here, shlex.join(words)), out / "measured.html")
+    written = [out / "measured.html"]
+    if save:
+        of = seen.path(found)
+        _print_whole(answer.path_table(of))
+        for text in answer.path_reasons(of):
+            console.print(text, markup=False, highlight=False, soft_wrap=True)
+        hard = [one.text for one in limits.find(found, here) if one.hard]
+        written += lab.save(found, save, modules.algorithms(), hard)
+    for file in written:
+        console.print(str(file), soft_wrap=True, highlight=False)
 
 
 SHELLS = ("bash", "zsh", "fish")

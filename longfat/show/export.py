@@ -18,12 +18,12 @@ import importlib
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
 from longfat.core import data
-from longfat.core.errors import LabError, cannot_write
+from longfat.core.errors import LabError
+from longfat.core.files import replacing
 from longfat.run.result import OBJECTS, Json
 
 Row = tuple[Any, ...]
@@ -251,11 +251,6 @@ def _arrow() -> Any:
         ) from error
 
 
-def _remove(path: Path) -> None:
-    with suppress(OSError):  # it was never made
-        path.unlink()
-
-
 FORMATS = {"csv": _csv, "parquet": _parquet}
 
 
@@ -268,21 +263,12 @@ def write(results: list[Json], out: Path, form: str) -> list[Path]:
         _arrow()
     written = []
     of = _ROWS | {"settings": _varied(results)}
-    with ExitStack() as stack:
-        for name, columns in COLUMNS.items():
-            path = out / f"{name}.{form}"
-            partial = out / f".{path.name}.partial"
-            stack.callback(_remove, partial)
-            try:
-                out.mkdir(parents=True, exist_ok=True)
-                rows = (of[name](result) for result in results)
-                if FORMATS[form](rows, columns, partial):
-                    partial.replace(path)
-                    written.append(path)
-                else:
-                    path.unlink(missing_ok=True)  # of other results
-            except OSError as error:
-                raise cannot_write(
-                    error, path, "free space, or choose a directory by -o"
-                ) from error
+    for name, columns in COLUMNS.items():
+        path = out / f"{name}.{form}"
+        with replacing(path, "free space, or choose a directory by -o") as partial:
+            count = FORMATS[form]((of[name](result) for result in results), columns, partial)
+        if count:
+            written.append(path)
+        else:
+            path.unlink()
     return written

@@ -113,37 +113,41 @@ def need() -> None:
 
 def explain(error: str, path: Path, cc: str, moved: int = 0) -> LabError:
     """What iperf3 said of its failure after so many bytes, as what is to be done."""
+    found = _sentence(error, path, cc, begun=moved >= WORDS)
+    if isinstance(found, Failed):
+        found.moved = moved
+    return found
+
+
+def _sentence(error: str, path: Path, cc: str, *, begun: bool) -> LabError:
     start = f"`iperf3 -s -p {path.port}`"
     if "Connection refused" in error:
-        return Failed(f"{path.where}: nothing listens there: start {start} at the far end", moved)
+        return Failed(f"{path.where}: nothing listens there: start {start} at the far end")
     if "timed out" in error or "in progress" in error:
         return Failed(
             f"{path.where}: no answer: the host is down, or a firewall drops what comes to TCP "
-            f"port {path.port}: open it, or give the port of a server elsewhere by --port",
-            moved,
+            f"port {path.port}: open it, or give the port of a server elsewhere by --port"
         )
     if "unreachable" in error or "No route to host" in error:
-        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}", moved)
+        return Failed(f"{path.where}: there is no way to it: {error.rpartition(': ')[2]}")
     if "busy running a test" in error:
         return Failed(
             f"{path.where}: the server is busy with another test, and takes one at a time: "
-            "wait, or start a second one there on another port, and give that by --port",
-            moved,
+            "wait, or start a second one there on another port, and give that by --port"
         )
     if "TCP_CONGESTION" in error:
         return LabError(
             f"-C {cc}: one of the two ends has no such congestion control or does not allow it: "
             "see net.ipv4.tcp_allowed_congestion_control"
         )
-    if "control socket has closed" in error and moved < WORDS:
+    if "control socket has closed" in error and not begun:
         return Closed(
             f"{path.where}: the server ended it before there was data: it was stopped, or its user "
             f"may not choose {cc} there: see `sysctl net.ipv4.tcp_allowed_congestion_control` at "
-            "the far end, or run the server as root",
-            moved,
+            "the far end, or run the server as root"
         )
     if "control socket has closed" in error or "unable to" in error or "terminated" in error:
-        return Failed(f"{path.where}: the server, or the path to it, went away: {error}", moved)
+        return Failed(f"{path.where}: the server, or the path to it, went away: {error}")
     return LabError(f"{path.where}: iperf3 failed: {error}")
 
 

@@ -160,7 +160,7 @@ def look(address: str) -> Host:
         tcp_mem=tuple(map(int, sysctl("tcp_mem").split())),
         pages=_pages(),
         off=tuple(name for name in FEATURES if sysctl(name) == "0"),
-        processors=os.cpu_count() or 1,
+        processors=len(os.sched_getaffinity(0)),
     )
 
 
