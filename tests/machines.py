@@ -6,8 +6,8 @@ package of our modules, sshd, iperf3, and netem as the path.
     scripts/longfat python tests/machines.py [--write] [PART...]
 
 `clean` and `lossy` are what stock/measure.sh measures, in an emulator whose time is counted in
-instructions.  What was best on these paths has to be what the lab says of the scenarios that were
-written.  `pair` is stock/pair.sh: two machines with a link between them, in real time.  With
+instructions.  `pair` is stock/pair.sh: two machines with a link between them, in real time.  What
+was best on these paths has to be what the lab says of the scenarios that were written.  With
 --write the transcripts of docs/measure.md are renewed.  KTAP.
 """
 
@@ -42,6 +42,8 @@ SUITE = "bookworm"
 # Name -> what is lost, and what it is called.
 PATHS = {"clean": ("0%", "50 Mbit/s x 60 ms"), "lossy": ("0.1%", "the same with 0.1 % loss")}
 PAIR = "pair"
+# What stock/pair.sh calls its measurements -> the path.
+BETWEEN = {"pair": "between two machines", "lossy-pair": "the same with 0.1 % loss"}
 PAGE = modules.ROOT / "docs/measure.md"
 # Enough for three contenders.
 LENGTH = "--rounds 7 --seconds 3"
@@ -130,9 +132,9 @@ def measured(bench: Bench, name: str) -> ktap.Result:
 REAL = r"Take \w+(: its .* is really |, which keeps .* and that is real\.)"
 
 
-def beside(out: Path, name: str) -> ktap.Result:
-    """Whether what was measured has a best one, and the lab the same."""
-    title = f"the lab recommends what was best: {PATHS[name][1]}"
+def beside(out: Path, name: str, path: str) -> ktap.Result:
+    """Whether what was measured on this path has a best one, and the lab the same."""
+    title = f"the lab recommends what was best: {path}"
     if not (out / f"{name}.toml").exists():
         return ktap.Result(title, False, "nothing was measured")
     command = [sys.executable, "-m", "longfat", "compare", str(out / f"{name}.toml")]
@@ -255,7 +257,7 @@ def main(words: Sequence[str]) -> int:
     if unknown := {*wanted} - {*PATHS, PAIR}:
         raise SystemExit(f"{', '.join(sorted(unknown))}: there are {', '.join(PATHS)}, {PAIR}")
     paths = [name for name in PATHS if name in wanted]
-    count = 2 * len(paths) + (PAIR in wanted)
+    count = 2 * len(paths) + (1 + len(BETWEEN)) * (PAIR in wanted)
     try:
         vm.check()
         root.as_root(["true"])
@@ -272,9 +274,10 @@ def main(words: Sequence[str]) -> int:
 
         def results() -> Iterator[ktap.Result]:
             yield from pool.map(partial(measured, bench), paths)
-            yield from (beside(out, name) for name in paths)
+            yield from (beside(out, name, PATHS[name][1]) for name in paths)
             if PAIR in wanted:
                 yield pair(bench)
+                yield from (beside(out, name, path) for name, path in BETWEEN.items())
 
         try:
             bench.build()

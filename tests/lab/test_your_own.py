@@ -20,6 +20,7 @@ from test_bpf import compiled
 from examples import examples
 from longfat.build import bpf
 from longfat.build.modules import ROOT
+from longfat.check.times import Clock
 from longfat.run import result
 
 PAGE = ROOT / "docs/your-own.md"
@@ -68,7 +69,8 @@ def test_the_page(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.usefixtures("machine")
 def test_the_whole_page(tmp_path: Path) -> None:
-    """Every command.  Without its compiler its program in BPF comes from Debian's."""
+    """Every command.  Without its compiler its program in BPF comes from Debian's.  LONGFAT_TIMES
+    names a file for what each took (docs/results/your-own-times.json)."""
     commands = COMMAND.findall(PAGE.read_text())
     own = tmp_path / "own"
     own.mkdir()
@@ -99,7 +101,15 @@ def carry_out(commands: list[str], where: Path) -> None:
     assert list(files) == ["tcp_mine.c", "steps.toml", "mine.bpf.c", "look.py", "steps.py"]
     for name, text in files.items():
         (own / name).write_text(text)
-    every = {command: say(command, own, programs) for command in commands}
+    clock, every, times = Clock(), {}, {}
+    for command in commands:
+        before = clock.passed()
+        every[command] = say(command, own, programs)
+        times[command] = round(clock.passed() - before, 1)
+    if file := os.environ.get("LONGFAT_TIMES"):
+        cores = len(os.sched_getaffinity(0))
+        kept = {"empty_cache": clock.empty, "cores": cores, "wall_s": times}
+        result.write_whole(json.dumps(kept, indent=1) + "\n", Path(file))
     said = {command.split()[1]: text for command, text in every.items() if not SLOW.search(command)}
     assert list(said) == ["compare", "run", "table", "plot", "export", "look.py", "steps.py"]
     compared = sorted(path.name for path in (own / "compared").iterdir())
