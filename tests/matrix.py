@@ -3,8 +3,8 @@
 """The compile matrix: every module against every supported kernel's headers, with
 gcc and with clang, W=1 and no warning from compiler, modpost, objtool or kernel-doc.
 One of them is a 32-bit kernel, where a plain division of 64 bits calls a function that
-no kernel has: modpost finds it.  Two are built again with headers as BBRv3's patches make
-them.
+no kernel has: modpost finds it.  Some are built again with headers as patches make them, or as
+kernels between these have them.
 
     scripts/longfat python tests/matrix.py [suite...]
 
@@ -31,15 +31,16 @@ from longfat.machines import suite
 
 # What is no compiler, but a way to build beside them: gcc, with other headers.
 BBR = "gcc, BBRv3's headers"
-# The oldest kernel and the newest.
-PATCHED = ("bullseye", "sid")
+MODES = "gcc, the headers of ECN modes"
+# BBRv3's in the oldest kernel and the newest.
+PATCHED = {"bullseye": [BBR], "trixie": [MODES], "sid": [BBR]}
 
 
 def ways(name: str) -> list[str]:
     """How suite `name` builds: the compilers that it has (clang is one for each architecture, so
     i386 has gcc), and with other headers."""
     found = [compiler for compiler in ("gcc", "clang") if compiler in suite.SUITES[name]]
-    return [*found, BBR] if name in PATCHED else found
+    return [*found, *PATCHED.get(name, [])]
 
 
 # Debian's kernels are configured for gcc, and the configuration chooses compiler
@@ -73,8 +74,16 @@ sed -i "s/(\*min_tso_segs)(struct sock \*sk)/$new/" "$headers"
 grep -qF "u32 $new;" "$headers"
 """
 
+# Linux 6.15 to 6.17 have ECN as modes, and tcp_ecn_queue_cwr() not in a header yet.
+ECN_MODES = r"""
+headers=$(echo /usr/src/linux-headers-*-common/include/net/tcp.h)
+mode='static inline bool tcp_ecn_mode_rfc3168(const struct tcp_sock *tp)'
+sed -i "s/^#define.TCP_ECN_OK\W.*/$mode { return tp->ecn_flags \& 1; }/" "$headers"
+grep -qF "$mode" "$headers" && ! grep -qw TCP_ECN_OK "$headers"
+"""
+
 # What is done to the headers before a build.
-HEADERS = {"gcc": "", "clang": CLANG, BBR: TSO_SEGS}
+HEADERS = {"gcc": "", "clang": CLANG, BBR: TSO_SEGS, MODES: ECN_MODES}
 
 BUILD = r"""
 make -C /lib/modules/*/build M=/src W=1 KCFLAGS=-Werror @CC@ modules || exit

@@ -19,7 +19,11 @@
 /* Send CWR with the next new data.  Older kernels keep this inside tcp_input.c. */
 static inline void tcp_ecn_queue_cwr(struct tcp_sock *tp)
 {
+#ifdef TCP_ECN_OK
 	if (tp->ecn_flags & TCP_ECN_OK)
+#else /* one of several modes, as in 6.15 to 6.17 */
+	if (tcp_ecn_mode_rfc3168(tp))
+#endif
 		tp->ecn_flags |= TCP_ECN_QUEUE_CWR;
 }
 #endif
