@@ -55,7 +55,7 @@ _STYLE = ("strict-prototypes", "date-time", "designated-init")
 
 # At the end of what is made of a Kbuild or Makefile, and so behind its own flags: no warning is an
 # error.
-_CALM = "\nCFLAGS_MODULE += {}\n".format(
+CALM = "\nCFLAGS_MODULE += {}\n".format(
     " ".join(["-Wno-error", *(f"$(call cc-option,-Wno-error={x})" for x in _STYLE)])
 )
 
@@ -106,7 +106,7 @@ class Source:
             first = next(to / name for name in ("Kbuild", "Makefile") if (to / name).exists())
             text = first.read_bytes()
             first.unlink()  # it may be read-only
-            first.write_bytes(text + _CALM.encode())
+            first.write_bytes(text + CALM.encode())
 
 
 @dataclass(frozen=True)
