@@ -432,12 +432,20 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct lf_slow_start *slow = &ca->book->slow;
-	bool over;
+	bool rise = slow->stage == LF_SS_RISE, over;
 	u32 w;
 
 	if (!acked || slow->stage == LF_SS_OVER)
 		return acked;
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
+	/* In turns one stream would double. */
+	while (rise && ca->sum < w) {
+		struct composite_stream *s = composite_stream(ca, ca->sum % ca->n);
+
+		composite_take(ca, s);
+		s->cwnd++;
+		composite_put(ca, s);
+	}
 	over = slow->stage == LF_SS_OVER;
 	if (!over && w >= ca->sum)
 		return w - ca->sum;
@@ -455,10 +463,16 @@ static void composite_start_lost(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct lf_slow_start *slow = &ca->book->slow, before = *slow;
-	u32 w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum), i;
+	u32 w, i;
 
+	/* The kernel's ssthresh is W since a stream backed off; most of them may not have. */
+	if (2 * ca->slow > ca->n)
+		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum);
 	if (w == ca->sum && before.stage == LF_SS_GROW && !lf_train_near(&before, w)) {
 		*slow = before;
+		/* What else this event loses may end it, until it is undone. */
+		slow->lost = ca->first;
 		return;
 	}
 	for (i = 0; w < ca->sum && i < ca->n; i++)

@@ -524,7 +524,7 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	if (unlikely(!ca->starting && ca->prior_starting)) {
 		ca->starting = 1;
 		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
-		ca->slow.lost = 1;
+		ca->slow.stage = LF_SS_GROW;
 	}
 	ca->prior_starting = 0;
 	ca->credit = ca->prior_credit;

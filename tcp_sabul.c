@@ -676,7 +676,7 @@ static void sabul_rescale(struct sabul *ca, u32 mss)
 		ca->delta = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
 		ca->known = 0;
 	}
-	ca->decreased = 0;
+	ca->prior_mode = SABUL_NONE;
 	ca->mss = mss;
 }
 

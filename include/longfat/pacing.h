@@ -42,11 +42,14 @@ static inline u64 lf_window_rate(u32 window, u32 mss, u32 srtt_us)
 	return div_u64(bytes * (USEC_PER_SEC << 3), srtt_us);
 }
 
-/* Pace at @rate bytes per second; at least 1, because 0 would turn pacing off. */
+/*
+ * Pace at @rate bytes per second; at least 1, because 0 would turn pacing off.  That is what
+ * SO_MAX_PACING_RATE of 0 asks for, as with the kernel's own.
+ */
 static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 {
-	rate = min_t(u64, rate, READ_ONCE(sk->sk_max_pacing_rate));
-	WRITE_ONCE(sk->sk_pacing_rate, max_t(u64, rate, 1));
+	rate = min_t(u64, max_t(u64, rate, 1), READ_ONCE(sk->sk_max_pacing_rate));
+	WRITE_ONCE(sk->sk_pacing_rate, rate);
 }
 
 /*

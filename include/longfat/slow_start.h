@@ -58,8 +58,9 @@
  *	the path holds W RTT_min / RTT.  Is the queue our own?  For two round trips the
  *	window is 0.93 of that.  The RTTs of the second one tell:
  *
- *		one has lost 1/8 of the rise	it was: slow start is over at 17/16 of what
- *						the path holds, W / 2 at least
+ *		one has lost 1/8 of the rise	it was: up to 17/16 of what the path holds,
+ *						W / 2 at least, growth is 1/8 packet per
+ *						packet acknowledged, and slow start is over
  *		none has			the path is longer now, or the queue is a
  *						neighbour's: that is RTT_min, the level is
  *						raised, and slow start goes on
@@ -122,6 +123,7 @@ enum lf_slow_start_stage {
 	LF_SS_CSS,	/* hystart++: Conservative Slow Start */
 	LF_SS_DRAIN,	/* train: the first round trip without our queue */
 	LF_SS_ASK,	/* train: the second, which tells whether it was ours */
+	LF_SS_RISE,	/* train: it was; up to what the path holds */
 };
 
 struct lf_slow_start {
@@ -365,8 +367,8 @@ static inline bool lf_alarm(struct lf_slow_start *ss, u32 w, u32 rtt)
 }
 
 /*
- * Does the queue go when less is sent than the path holds?  Returns as lf_train_held(); when slow
- * start is over, ssthresh is what the path holds.
+ * Does the queue go when less is sent than the path holds?  Returns as lf_train_held(); if it
+ * does, ssthresh is what the path holds.
  */
 static inline bool lf_train_drained(struct tcp_sock *tp,
 				    struct lf_slow_start *ss, u32 *w, u32 rtt)
@@ -390,7 +392,8 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	ss->round_us = min(ss->round_us, rtt);
 	if (ss->round_us < ss->train - (ss->train - ss->base_us) / 8) {
 		tp->snd_ssthresh = max(full, 2U);
-		ss->stage = LF_SS_OVER;
+		ss->owed = 0;
+		ss->stage = LF_SS_RISE;
 		return true;
 	}
 	if (!next)
@@ -466,6 +469,25 @@ grow:
 	return false;
 }
 
+/*
+ * Packets by which window @w may grow on its way to what the path holds.  With twice what is
+ * acknowledged, as in slow start, a shallow buffer would overflow within a part of a round trip.
+ */
+static inline u32 lf_train_rise(const struct tcp_sock *tp,
+				struct lf_slow_start *ss, u32 w, u32 acked)
+{
+	u32 full = tp->snd_ssthresh, left = full - min(w, full);
+
+	/* The window was cut meanwhile, as after a pause: the rest is the kernel's. */
+	if (left <= full / 8)
+		acked = lf_slower(ss, acked, 8);
+	else
+		ss->stage = LF_SS_OVER;
+	if (acked >= left)
+		ss->stage = LF_SS_OVER;
+	return min(acked, left);
+}
+
 /* Packets by which window *@w may grow, which becomes less behind a queue. */
 static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 			   u32 acked)
@@ -474,6 +496,8 @@ static inline u32 lf_train(struct sock *sk, struct lf_slow_start *ss, u32 *w,
 	u32 rtt = min(tp->rack.rtt_us, LF_RTT_MOST), cap;
 
 	ss->base_us = min(ss->base_us, rtt);
+	if (ss->stage == LF_SS_RISE)
+		return lf_train_rise(tp, ss, *w, acked);
 	if (ss->stage != LF_SS_GROW) {
 		if (lf_train_held(tp, ss, w, rtt))
 			return 0;
@@ -614,9 +638,9 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 
 	/*
 	 * After an undo the window may have grown out of slow start.  While it is asked whose queue
-	 * it is ssthresh is next to the window.
+	 * it is ssthresh is next to the window.  When it is known, nothing is to be begun again.
 	 */
-	if (tcp_in_slow_start(tp) || ss->stage >= LF_SS_DRAIN)
+	if ((tcp_in_slow_start(tp) || ss->stage >= LF_SS_DRAIN) && ss->stage != LF_SS_RISE)
 		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;

@@ -134,9 +134,9 @@ static void check(struct sender *s, const struct before *was, const char *step)
 	require(sk->sk_gso_max_segs >= 1, "%u", sk->sk_gso_max_segs);
 	require(sk->sk_pacing_shift < 32, "%u", sk->sk_pacing_shift);
 	if (sk->sk_pacing_rate != was->rate) {
-		require(sk->sk_pacing_rate >= 1, "pacing %lu",
-			sk->sk_pacing_rate);
-		require(sk->sk_pacing_rate <= max(most, 1UL),
+		require(sk->sk_pacing_rate >= min(most, 1UL),
+			"pacing %lu, at most %lu", sk->sk_pacing_rate, most);
+		require(sk->sk_pacing_rate <= most,
 			"pacing %lu, at most %lu", sk->sk_pacing_rate, most);
 		require(sk->sk_pacing_rate != ~0UL, "pacing %lu",
 			sk->sk_pacing_rate);
@@ -673,9 +673,7 @@ static void do_settings(struct sender *s, struct bytes *in)
 	s->dst.initcwnd = what & 2 ? take_size(in, 16) : 0;
 	sk->sk_dst = what & 4 ? &s->dst : NULL;
 	sk->sk_max_pacing_rate = what & 8 ? take_size(in, 32) : ~0UL;
-	/* Never 0 here, so that a module's 0 is seen. */
-	sk->sk_pacing_rate = min(sk->sk_pacing_rate,
-				 max(sk->sk_max_pacing_rate, 1UL));
+	sk->sk_pacing_rate = min(sk->sk_pacing_rate, sk->sk_max_pacing_rate);
 	if (what & 16) {
 		sk->sk_gso_max_segs = 1 + take_size(in, 15);
 		sk->sk_gso_max_size = take_size(in, 19);

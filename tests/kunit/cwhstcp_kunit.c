@@ -514,6 +514,10 @@ static void cwhstcp_rate_written(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
 	lf_set_pacing_rate(sk, 999);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 999UL);
+	/* SO_MAX_PACING_RATE of 0 is no pacing, as with the kernel's own; 1 byte/s would stall. */
+	sk->sk_max_pacing_rate = 0;
+	lf_set_pacing_rate(sk, 999);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 0UL);
 }
 
 /* 64 KB less headers; a device without GSO has no bursts. */

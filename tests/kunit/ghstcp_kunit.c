@@ -1501,7 +1501,9 @@ static void ghstcp_undo_after_samples(struct kunit *test)
 
 		KUNIT_EXPECT_EQ(test, ghstcp_undo_cwnd(sk), 900U);
 		tcp_snd_cwnd_set(tp, 900);
-		tp->snd_ssthresh = tp->prior_ssthresh;
+		/* As the kernel does. */
+		tp->snd_ssthresh = max(tp->snd_ssthresh, tp->prior_ssthresh);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, tp->prior_ssthresh);
 		KUNIT_EXPECT_TRUE(test, ca->starting == !classic);
 		fresh.round_end = tp->snd_nxt;
 		if (!classic)

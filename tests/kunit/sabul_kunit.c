@@ -1112,6 +1112,7 @@ static void sabul_undone(struct kunit *test)
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
 	struct sock *sk = (struct sock *)tp;
 	struct sabul *ca = sabul_of(tp);
+	u32 cwnd;
 	u64 was;
 
 	sabul_test_rate(tp, 120000);
@@ -1163,6 +1164,18 @@ static void sabul_undone(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(120000));
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 833U + 10);
 	sabul_audit(test, tp, "undo");
+
+	/* Packets got another size in the event, and then it was answered: as another path's. */
+	sabul_test_rate(tp, 120000);
+	tp->prior_cwnd = 5000;
+	sabul_ssthresh(sk);
+	tp->mss_cache = 2 * SABUL_MSS;
+	sabul_test_interval(tp, 5);
+	was = ca->delta;
+	KUNIT_EXPECT_GT(test, was, 2 * sabul_ns(120000));
+	cwnd = tcp_snd_cwnd(tp);
+	KUNIT_EXPECT_EQ(test, sabul_undo_cwnd(sk), cwnd);
+	KUNIT_EXPECT_EQ(test, ca->delta, was);
 
 	/* Selected in Recovery: what was before that is not known. */
 	tp = sabul_test_sock(test, 100);

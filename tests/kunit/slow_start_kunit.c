@@ -552,7 +552,7 @@ static void start_hold(struct start *s, u32 n, u32 rtt_us)
 /* Behind a queue: a round trip with less, then an RTT without one.  Slow start is over. */
 static void start_ours(struct kunit *test, struct start *s)
 {
-	u32 queue = s->ss.train;
+	u32 queue = s->ss.train, held = s->ss.owed, full, low, acked;
 
 	if (s->ss.level == LF_ALARM_LEVEL_MAX) {
 		KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_OVER);
@@ -568,12 +568,58 @@ static void start_ours(struct kunit *test, struct start *s)
 	start_ack(s, 1, queue - (queue - s->ss.base_us) / 8);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_ASK);
 	start_ack(s, 1, queue - (queue - s->ss.base_us) / 8 - 1);
-	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_OVER);
-	/* The kernel's goes up to what the path holds. */
-	KUNIT_EXPECT_EQ(test, s->tp->snd_ssthresh,
-			max(lf_train_full(&s->ss, s->ss.owed, queue), 2U));
-	while (tcp_in_slow_start(s->tp))
-		start_ack(s, 1, s->ss.base_us);
+	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_RISE);
+	full = s->tp->snd_ssthresh;
+	KUNIT_EXPECT_EQ(test, full, max(lf_train_full(&s->ss, held, queue), 2U));
+	/* Up to what the path holds, one for eight. */
+	low = tcp_snd_cwnd(s->tp);
+	for (acked = 0; tcp_in_slow_start(s->tp); acked++)
+		KUNIT_ASSERT_EQ(test, start_ack(s, 1, s->ss.base_us),
+				low + (acked + 1) / 8);
+	KUNIT_EXPECT_EQ(test, acked, 8 * (full - low));
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s->tp), full);
+	KUNIT_EXPECT_TRUE(test, s->ss.stage == LF_SS_OVER);
+}
+
+/*
+ * The queue was our own, and the path holds 1000 packets.  Any stretch ends at them.  A loss
+ * there is answered gently, and its undoing begins nothing; after a cut the kernel's goes on.
+ */
+static void start_rises(struct kunit *test)
+{
+	static const u32 stretches[] = { 1, 7, 8, 100, 1000, 100000 };
+	struct start s;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
+		u32 n = stretches[i], sum;
+
+		start_begin(test, &s, LF_TRAIN, 875);
+		s.ss.stage = LF_SS_RISE;
+		s.tp->snd_ssthresh = 1000;
+		for (sum = n; sum < 1000; sum += n) {
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT), 875 + sum / 8);
+			KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_RISE);
+		}
+		KUNIT_EXPECT_EQ(test, start_ack(&s, n, START_RTT), 1000U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	}
+	for (i = 0; i < 2; i++) {
+		start_begin(test, &s, LF_TRAIN, 875);
+		s.ss.stage = LF_SS_RISE;
+		s.tp->snd_ssthresh = 1000;
+		if (i) {
+			KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 875, 760),
+					760U);
+			s.tp->snd_ssthresh = 760;
+			lf_slow_start_undo(start_sk(&s), &s.ss);
+			KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 760U);
+		} else {
+			tcp_snd_cwnd_set(s.tp, 874);
+			KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT), 882U);
+		}
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+	}
 }
 
 /* A round trip at the cap, then one whose RTTs are 1/32 above the least: full. */
@@ -1029,7 +1075,9 @@ static void start_undone_at_target(struct kunit *test)
 			500U);
 	s.tp->snd_ssthresh = 500;
 	lf_slow_start_undo(start_sk(&s), &s.ss);
-	s.tp->snd_ssthresh = 1701;
+	/* As the kernel does. */
+	s.tp->snd_ssthresh = max(s.tp->snd_ssthresh, 1701U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1701U);
 	while (tcp_snd_cwnd(s.tp) < 1700)
 		start_ack(&s, 1, START_RTT);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
@@ -1455,8 +1503,10 @@ static void start_clamped(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, 2 * START_RTT), 1U);
 		start_ack(&s, 1, START_RTT);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 1U);
-		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_RISE);
 		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 2U);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 2U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 		start_begin(test, &s, way, TCP_INFINITE_SSTHRESH - 10);
 		KUNIT_EXPECT_LE(test, start_ack(&s, BIT(20), START_RTT),
 				(u32)TCP_INFINITE_SSTHRESH);
@@ -1536,6 +1586,7 @@ static struct kunit_case start_train_cases[] = {
 	KUNIT_CASE(start_train_apart),
 	KUNIT_CASE(start_train_greatest),
 	KUNIT_CASE(start_train_growth),
+	KUNIT_CASE(start_rises),
 	KUNIT_CASE(start_confirmed),
 	KUNIT_CASE(start_refuted),
 	KUNIT_CASE(start_full),
