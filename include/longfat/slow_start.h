@@ -30,7 +30,8 @@
  *
  *	growth		window				packets per packet acknowledged
  *			up to 3/4 target		1
- *			up to 17/16 target, the cap	1/4
+ *			up to 7/8 target		1/4
+ *			up to 17/16 target, the cap	1/8
  *			at the cap			0
  *
  *	The window stays at the cap for a round trip.  The RTTs of the next one tell
@@ -257,9 +258,12 @@ static inline bool lf_train_near(const struct lf_slow_start *ss, u32 w)
 	return ss->target && w > ss->target - ss->target / 4;
 }
 
+/* What the window grows by in a round trip is a queue for a moment, also below the target. */
 static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
 {
-	return lf_train_near(ss, w) ? lf_slower(ss, acked, 4) : acked;
+	if (!lf_train_near(ss, w))
+		return acked;
+	return lf_slower(ss, acked, w > ss->target - ss->target / 8 ? 8 : 4);
 }
 
 /* From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2. */

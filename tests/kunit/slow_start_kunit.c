@@ -489,7 +489,7 @@ static void start_train_greatest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
 }
 
-/* At @cwnd with a target of 1600: 3/4 of it is 1200, the cap 1700. */
+/* At @cwnd with a target of 1600: 3/4 of it is 1200, 7/8 is 1400, the cap 1700. */
 static void start_at_target(struct kunit *test, struct start *s, u32 cwnd)
 {
 	start_begin(test, s, LF_TRAIN, cwnd);
@@ -498,12 +498,12 @@ static void start_at_target(struct kunit *test, struct start *s, u32 cwnd)
 	KUNIT_ASSERT_EQ(test, s->tp->snd_ssthresh, 1701U);
 }
 
-/* Growth is 1 up to 3/4 of the target, 1/4 up to the cap, and 0 there. */
+/* Growth is 1 up to 3/4 of the target, 1/4 up to 7/8, 1/8 up to the cap, and 0 there. */
 static void start_train_growth(struct kunit *test)
 {
 	static const u32 stretches[] = { 1, 2, 3, 8, 45, 64 };
 	struct start s;
-	u32 i, w, acked;
+	u32 i, w, acked, owed;
 
 	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
 		u32 n = stretches[i];
@@ -512,9 +512,16 @@ static void start_train_growth(struct kunit *test)
 		for (w = 1000; w <= 1200; w += n)
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					w + n);
-		for (acked = n; w + acked / 4 < 1700; acked += n)
+		for (acked = 0; w + acked / 4 <= 1400;) {
+			acked += n;
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					w + acked / 4);
+		}
+		w += acked / 4;
+		owed = acked % 4;
+		for (acked = n; w + (owed + acked) / 8 < 1700; acked += n)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
+					w + (owed + acked) / 8);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, n, START_RTT), 1700U);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
@@ -534,7 +541,7 @@ static void start_train_growth(struct kunit *test)
 static void start_at_cap(struct kunit *test, struct start *s)
 {
 	start_at_target(test, s, 1699);
-	start_ack(s, 4, START_RTT);
+	start_ack(s, 8, START_RTT);
 	KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(s->tp), 1700U);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_HOLD);
 }
@@ -1422,7 +1429,7 @@ static void start_any_rtt(struct kunit *test)
 	start_begin(test, &s, LF_TRAIN, 1699);
 	s.ss.base_us = 20;
 	lf_train_aim(s.tp, &s.ss, 1600);
-	start_ack(&s, 4, 20);
+	start_ack(&s, 8, 20);
 	KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 	start_hold(&s, 2, 20);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
