@@ -32,9 +32,9 @@
  * One ACK for many packets and many ACKs for one end the same turns.  A LOSS is dealt to a
  * stream that is drawn.  If that rests, another one is drawn, once.
  *
- * Most ACKs end no turn and let no window grow, or in the first slow start the one whose turn
- * it is: they are only counted, and composite_account() has to look at the others.  So if w is
- * more than an ACK covers, 4 streams and 64 cost nearly the same.
+ * Most ACKs end no turn and let no window grow.  In the first slow start most let only the
+ * window grow whose turn it is.  Such ACKs are only counted; composite_account() looks at the
+ * others.  So if w is more than an ACK covers, 4 streams and 64 cost nearly the same.
  *
  * The congestion window is W, with three exceptions:
  *
@@ -101,9 +101,9 @@
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
  * 10. All streams leave the first slow start together, before a loss
- *     (include/longfat/slow_start.h).  If a loss comes first each of them backs off.  The
- *     thesis's end it one by one, at losses.  slow_start=classic is the thesis's, and so is
- *     one stream.
+ *     (include/longfat/slow_start.h).  What a loss does before that is told at
+ *     composite_start_lost().  The thesis's end it one by one, at losses.
+ *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
@@ -276,13 +276,14 @@ static void composite_turn(struct composite *ca)
 
 /*
  * W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss.
- * ssthresh of each becomes its part of @ssthresh, 0: stays.  A stream in its first slow
- * start has none and gets none, but if it is to @leave.  Parts are measured with a packet
- * more for each stream, so that streams without one have a part, too.
+ * ssthresh of each becomes its part of @ssthresh, 0: stays.  Without @all a stream in its
+ * first slow start, which has none, gets none, and the others keep theirs if @ssthresh is
+ * none.  Parts are measured with a packet more for each stream, so that streams without one
+ * have a part, too.
  */
-static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool leave)
+static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all)
 {
-	u32 all = ca->sum + ca->n, had = 0, given = 0, i;
+	u32 whole = ca->sum + ca->n, had = 0, given = 0, i;
 
 	for (i = 0; i < ca->n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
@@ -290,12 +291,11 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool lea
 
 		composite_take(ca, s);
 		had += part;
-		s->cwnd = div_u64((u64)had * w, all) - given;
+		s->cwnd = div_u64((u64)had * w, whole) - given;
 		given += s->cwnd;
-		if (ssthresh >= TCP_INFINITE_SSTHRESH)
-			s->ssthresh = ssthresh;
-		else if (ssthresh && (leave || s->ssthresh < TCP_INFINITE_SSTHRESH))
-			s->ssthresh = max_t(u32, div_u64(part * ssthresh, all), 2);
+		if (ssthresh && (all || max(ssthresh, s->ssthresh) < TCP_INFINITE_SSTHRESH))
+			s->ssthresh = ssthresh >= TCP_INFINITE_SSTHRESH ? ssthresh :
+				      max_t(u32, div_u64(part * ssthresh, whole), 2);
 		composite_put(ca, s);
 	}
 	composite_turn(ca);
@@ -432,32 +432,35 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct lf_slow_start *slow = &ca->book->slow;
-	bool rise = slow->stage == LF_SS_RISE, over;
+	enum lf_slow_start_stage before = slow->stage;
 	u32 w;
 
-	if (!acked || slow->stage == LF_SS_OVER)
+	if (!acked || before == LF_SS_OVER)
 		return acked;
 	w = lf_slow_start_window(sk, slow, ca->sum, acked);
-	/* In turns one stream would double. */
-	while (rise && ca->sum < w) {
+	/* On the way to what the path holds all grow: in turns one of them would double. */
+	for (; before == LF_SS_RISE && ca->sum < w; ca->sum++) {
 		struct composite_stream *s = composite_stream(ca, ca->sum % ca->n);
 
-		composite_take(ca, s);
-		s->cwnd++;
-		composite_put(ca, s);
+		ca->slow -= ++s->cwnd == s->ssthresh;
 	}
-	over = slow->stage == LF_SS_OVER;
-	if (!over && w >= ca->sum)
+	if (slow->stage == before && w >= ca->sum)
 		return w - ca->sum;
-	/* Every stream has its part of what is left of W, and leaves slow start with it. */
-	composite_resize(ca, w, over ? tcp_sk(sk)->snd_ssthresh : 0, over);
+	/* Every stream has its part of W, and of what the path holds if that is known. */
+	composite_resize(ca, w, slow->stage == LF_SS_OVER || slow->stage == LF_SS_RISE ?
+			 tcp_sk(sk)->snd_ssthresh : 0, true);
 	return 0;
 }
 
 /*
- * A loss event begins in it: slow start is over for all streams, and each backs off, as all
- * that was sent was too much.  Where a packet was lost and there is no queue, it goes on, and
- * the loss is dealt as any other, see lf_slow_start_loss().
+ * A loss event begins in it.  See lf_slow_start_loss():
+ *
+ *	it did that, or a mark came	all streams leave it and back off: all that was sent
+ *					was too much
+ *	the window stood, or stood near	all leave it, and what is lost is dealt as any other
+ *	the target, or rises
+ *	one packet, and no queue	it goes on, and the loss is dealt as any other; so it
+ *					does where half of the streams have left it before
  */
 static void composite_start_lost(struct sock *sk)
 {
@@ -465,14 +468,14 @@ static void composite_start_lost(struct sock *sk)
 	struct lf_slow_start *slow = &ca->book->slow, before = *slow;
 	u32 w, i;
 
-	/* The kernel's ssthresh is W since a stream backed off; most of them may not have. */
+	/* The kernel's is W since a stream backed off, as if W were not in slow start. */
 	if (2 * ca->slow > ca->n)
 		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum);
 	if (w == ca->sum && before.stage == LF_SS_GROW && !lf_train_near(&before, w)) {
 		*slow = before;
-		/* What else this event loses may end it, until it is undone. */
-		slow->lost = ca->first;
+		/* What else this event loses may end it. */
+		slow->lost = 1;
 		return;
 	}
 	for (i = 0; w < ca->sum && i < ca->n; i++)
@@ -621,8 +624,8 @@ static u32 composite_streams_for(u32 min_rtt_us)
 {
 	if (min_rtt_us == ~0U)
 		return 1;
-	min_rtt_us = min(min_rtt_us, COMPOSITE_MAX * composite_rtt_us);
-	return max(DIV_ROUND_CLOSEST(min_rtt_us, composite_rtt_us), 1U);
+	/* Halves, as the sum may have 33 bits. */
+	return clamp(DIV_ROUND_CLOSEST(min_rtt_us / 2, composite_rtt_us / 2), 1U, COMPOSITE_MAX);
 }
 
 /* How many streams the connection is to have. */
@@ -650,7 +653,7 @@ static void composite_init(struct sock *sk)
 	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
 		book->pacing = 100 + int_sqrt(above * above / n);
-		book->dealing = lf_param(seed) ? lf_param(seed) : get_random_u32();
+		book->dealing = lf_param(seed) ?: get_random_u32();
 		book->spread = ~book->dealing;
 	}
 	ca->n = book ? n : 1;
@@ -807,16 +810,13 @@ static u32 composite_ssthresh(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
 
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (!ca->n)
-		return max(cwnd / 2, 2U);
+		return max(tcp_snd_cwnd(tp) / 2, 2U);
 	ca->prior_sum = ca->sum;
 	ca->first = ca->slow == ca->n &&
 		    composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
-	if (ca->book)
-		ca->book->slow.lost = 0;
 	/* Our own queue is not the path. */
 	if (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER &&
 	    (tp->lost != ca->lost || tp->delivered_ce != ca->marked))
@@ -865,8 +865,8 @@ static u32 composite_undo_cwnd(struct sock *sk)
 		return cwnd;
 	if (ca->prior_sum)
 		composite_resize(ca, max(ca->sum, ca->prior_sum),
-				 ca->first ? TCP_INFINITE_SSTHRESH : 0, false);
-	if (ca->book)
+				 ca->first ? TCP_INFINITE_SSTHRESH : 0, true);
+	if (ca->book && ca->first)
 		lf_slow_start_undo(sk, &ca->book->slow);
 	/* Nothing more is to be undone of it. */
 	ca->prior_sum = 0;

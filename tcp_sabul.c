@@ -48,8 +48,9 @@
  *	rate	the law above
  *
  * After a loss, slow start ends with the rate at which the last round trip was
- * delivered; otherwise with the window per smoothed RTT.  Where the first ends so, the first
- * loss after it is answered from the rate of delivery.  A retransmission timeout
+ * delivered, less an answer by (1); otherwise with the window per smoothed RTT.  Where the
+ * first ends without a loss, the first loss after it is answered from the rate of
+ * delivery.  A retransmission timeout
  * ends rate mode: one packet, and slow start up to half of the window.  The window is
  * rate times smoothed RTT here, so it counts what waits in a queue.  A pause longer
  * than the retransmission timeout ends rate mode, too: ten packets, and slow start up
@@ -67,11 +68,12 @@
  *     answered many times, more often the longer the RTT is.  Here an overflow is
  *     answered once: by (1) or (3) at the end of the interval, and by at most one (4)
  *     in it.
- *     Losses count again when a packet is acknowledged that was sent after the answer,
- *     and ten T later at the earliest.  Otherwise a flow with a short RTT would answer
- *     twice before one with a long RTT knows, and would have less for ever.  An
- *     interval with losses that do not count leaves the rate as it is.  An interval
- *     with less loss than alpha lets it grow, also within the same round trip.
+ *     Losses count again when a packet is acknowledged that was sent after the answer
+ *     and the reordering distance, and ten T later at the earliest.  Otherwise a flow
+ *     with a short RTT would answer twice before one with a long RTT knows, and would
+ *     have less for ever.  An interval with losses that do not count leaves the rate as
+ *     it is.  An interval with less loss than alpha lets it grow, also within the same
+ *     round trip.
  *     once=N: as in the paper.
  *     c takes less from a slow flow than ten T of growth give, so loss would go on: at
  *     5 Mbit/s, of every fifth packet.  So an answer less than twenty T after the last
@@ -101,7 +103,8 @@
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
  *     above alpha, once for each round trip and once in recovery.  A timeout answers
  *     marks before it, too.
- * 10. After a spurious loss event the interval of before it is restored.
+ * 10. After a spurious loss event the interval of before it is restored, unless packets
+ *     changed their size in it.
  * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
  *     room and another never does.  So the interval after a burst is between 15/16 and
  *     17/16 of delta, by a hash, and delta on average.  The kernel chooses the size of
@@ -142,7 +145,7 @@ enum sabul_reason {
 	SABUL_INIT,		/* the connection started or selected sabul */
 	SABUL_RATE,		/* slow start is over */
 	SABUL_INCREASE,		/* (2) */
-	SABUL_HOLD,		/* losses or marks that were answered before */
+	SABUL_HOLD,		/* losses that were answered before */
 	SABUL_UNUSED,		/* the rate was not used */
 	SABUL_DECREASE,		/* (1) */
 	SABUL_EQUAL,		/* (3) */
@@ -663,7 +666,7 @@ static void sabul_init(struct sock *sk)
 	sabul_enter(sk, mode, SABUL_INIT);
 }
 
-/* Packets have another size: the rate in bytes stays, and what was before is forgotten. */
+/* Packets have another size: the rate in bytes stays, and what an undo would restore goes. */
 static void sabul_rescale(struct sabul *ca, u32 mss)
 {
 	u64 delta = ca->delta;
@@ -768,7 +771,7 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	/* What was lost was not; what was sent and marked, was. */
 	ca->lost = tp->lost;
 	ca->fresh = tp->lost;
-	/* Selected in this loss event, it has nothing to go back to. */
+	/* Selected in this loss event, or packets changed: there is nothing to go back to. */
 	if (!ca->decreased || ca->prior_mode == SABUL_NONE)
 		return cwnd;
 	ca->decreased = 0;

@@ -59,9 +59,10 @@
  *	the path holds W RTT_min / RTT.  Is the queue our own?  For two round trips the
  *	window is 0.93 of that.  The RTTs of the second one tell:
  *
- *		one has lost 1/8 of the rise	it was: up to 17/16 of what the path holds,
- *						W / 2 at least, growth is 1/8 packet per
- *						packet acknowledged, and slow start is over
+ *		one has lost 1/8 of the rise	it was: growth is 1/8 packet per packet
+ *						acknowledged up to 17/16 of what the path
+ *						holds, W / 2 at least; there slow start
+ *						is over
  *		none has			the path is longer now, or the queue is a
  *						neighbour's: that is RTT_min, the level is
  *						raised, and slow start goes on
@@ -153,7 +154,7 @@ struct lf_slow_start {
 	u8	rounds;		/* round trips that are left, of CSS or to tell */
 	u8	way : 2;	/* enum lf_slow_start_way */
 	u8	stage : 3;	/* enum lf_slow_start_stage */
-	u8	lost : 1;	/* the last loss event ended it */
+	u8	lost : 1;	/* it goes on if the last loss event was spurious */
 	u8	tries : 2;	/* train: targets that were too low */
 	u8	level : 2;	/* train: of the next alarm */
 };
@@ -629,7 +630,8 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  *
  * Halves if slow start did it.  It did not if the window stood near a measured target, or
  * if a single packet is lost, there is no queue and the target is far away: such a loss is
- * none of congestion.  Nor did it where the window has stood for a round trip or more.
+ * none of congestion.  A mark is.  Nor did it where the window has stood for a round trip or
+ * more, or rises to what the path holds.
  *
  * Return: the window, packets.
  */
@@ -642,7 +644,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 
 	/*
 	 * After an undo the window may have grown out of slow start.  While it is asked whose queue
-	 * it is ssthresh is next to the window.  When it is known, nothing is to be begun again.
+	 * it is ssthresh is next to the window.  When it was ours, nothing is to be begun again.
 	 */
 	if ((tcp_in_slow_start(tp) || ss->stage >= LF_SS_DRAIN) && ss->stage != LF_SS_RISE)
 		stage = ss->stage;
@@ -652,7 +654,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||
-	     (tp->lost_out <= 1 &&
+	     (tp->lost_out == 1 &&
 	      tp->rack.rtt_us < ss->base_us + ss->base_us / 32)))
 		return gentle;
 	/* Behind an alarm it is what the window was when the lost packet left. */

@@ -373,31 +373,34 @@ static void composite_start_ends(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, want, w * 17 / 32);
 			KUNIT_EXPECT_EQ(test, ca->sum, want - want / 8);
 			KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, want);
-			/* Their sum goes up to it by one for eight. */
-			for (i = 0; slow->stage != LF_SS_OVER && i < 100; i++) {
-				tcp_snd_cwnd_set(tp, ca->sum);
-				composite_test_ack(tp, want / 10, 0, tp->snd_una + 1);
-			}
-			KUNIT_EXPECT_LE(test, lf_apart(i, 10), 1ULL);
-			KUNIT_EXPECT_EQ(test, ca->sum, want);
-			/* Each has its part of it. */
+			/* Each has a part of what they may go up to. */
 			for (i = 0; i < ca->n; i++) {
 				s = composite_stream(ca, i);
-				KUNIT_EXPECT_LE(test, s->cwnd, s->ssthresh + 1);
-				/* Of what was left before, and of what came to it. */
-				least = (want - want / 8) / (ca->n + (k ? 2 : 0));
+				KUNIT_EXPECT_LE(test, s->cwnd, s->ssthresh);
+				least = want / (ca->n + (k ? 2 : 0));
 				if (!i && k)
 					least *= 3;
-				least += want / 8 / ca->n;
 				/* Parts are made three times: two for each. */
 				KUNIT_EXPECT_LE(test, lf_apart(s->ssthresh, least),
 						2ULL * 3);
 			}
 			composite_audit(test, tp, "slow start ended");
+			/* Together they go up to it, by one for eight. */
+			for (i = 0; ca->slow && slow->stage == LF_SS_RISE; i++) {
+				KUNIT_ASSERT_LE(test, lf_apart(ca->sum, want - want / 8 +
+							       i * (want / 10) / 8), 1ULL);
+				tcp_snd_cwnd_set(tp, ca->sum);
+				composite_test_ack(tp, want / 10, 0, tp->snd_una + 1);
+			}
+			KUNIT_EXPECT_LE(test, lf_apart(i, 10), 1ULL);
+			for (i = 0; !k && i < ca->n; i++) {
+				s = composite_stream(ca, i);
+				KUNIT_EXPECT_LE(test, lf_apart(s->cwnd, s->ssthresh), 2ULL);
+			}
 			for (i = 0; ca->slow && i < 20; i++)
 				composite_successes((struct sock *)tp, ca->sum);
 			KUNIT_EXPECT_EQ(test, ca->slow, 0U);
-			KUNIT_EXPECT_GE(test, ca->sum, want);
+			KUNIT_EXPECT_GE(test, ca->sum + ca->n, want);
 			KUNIT_EXPECT_LE(test, ca->sum, want + i * ca->n);
 			/* Congestion avoidance: a packet for each, and one of a turn before. */
 			want = ca->sum;
@@ -424,6 +427,9 @@ static void composite_start_ends_small(struct kunit *test)
 			KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, want - want / 8);
 			want = max(want, 2U);
 			KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, want);
+			/* Or all have what they may go up to already. */
+			if (!composite_of(tp)->slow)
+				continue;
 			tcp_snd_cwnd_set(tp, composite_of(tp)->sum);
 			composite_test_ack(tp, 8 * want, 0, tp->snd_una + 1);
 			KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, want);
@@ -663,6 +669,60 @@ static void composite_start_loses_again(struct kunit *test)
 			KUNIT_EXPECT_LE(test, lf_apart(ca->sum, in_all / 2), 1ULL);
 		composite_audit(test, tp, "a loss after one");
 	}
+}
+
+/*
+ * Undone when a stream has left before, or on the way to what the path holds: the windows come
+ * back, and no slow start without an end.
+ */
+static void composite_start_undone_late(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 640, 2);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+	u32 sum, i;
+
+	tp->rack.rtt_us = 100000;
+	composite_losses(sk, 1, COMPOSITE_LOST);
+	KUNIT_ASSERT_EQ(test, ca->slow, ca->n - 1);
+	ca->resting = 0;
+	sum = ca->sum;
+	tp->lost_out = 3;
+	tp->lost += 3;
+	tp->prior_ssthresh = tp->snd_ssthresh;
+	composite_test_event(tp);
+	KUNIT_ASSERT_LT(test, ca->sum, sum);
+	tp->snd_ssthresh = ca->sum;
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, ca->sum, sum);
+	KUNIT_EXPECT_TRUE(test, ca->book->slow.stage == LF_SS_OVER);
+	KUNIT_EXPECT_LT(test, tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+	/* A pause, with an ssthresh of the kernel's that is none: theirs stays. */
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tcp_snd_cwnd_set(tp, sum);
+	composite_resize(ca, sum / 2, TCP_INFINITE_SSTHRESH, false);
+	for (i = 0; i < ca->n; i++)
+		KUNIT_EXPECT_LT(test, composite_stream(ca, i)->ssthresh,
+				(u32)TCP_INFINITE_SSTHRESH);
+
+	tp = composite_test_sock(test, 640, 2);
+	ca = composite_of(tp);
+	sk = (struct sock *)tp;
+	composite_test_tell(tp, 640);
+	composite_test_ack(tp, 10, 0, ca->book->slow.round_end);
+	composite_test_ours(tp);
+	KUNIT_ASSERT_TRUE(test, ca->book->slow.stage == LF_SS_RISE);
+	KUNIT_ASSERT_EQ(test, ca->slow, ca->n);
+	sum = ca->sum;
+	tp->lost_out = 3;
+	tp->lost += 3;
+	composite_test_event(tp);
+	composite_set_state(sk, TCP_CA_Recovery);
+	composite_undo_cwnd(sk);
+	KUNIT_EXPECT_EQ(test, ca->sum, sum);
+	for (i = 0; i < ca->n; i++)
+		KUNIT_EXPECT_LE(test, composite_stream(ca, i)->ssthresh, 640U / 16);
+	composite_audit(test, tp, "undone");
 }
 
 /*
@@ -2455,6 +2515,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_start_lost_by_one),
 	KUNIT_CASE(composite_start_loses),
 	KUNIT_CASE(composite_start_loses_again),
+	KUNIT_CASE(composite_start_undone_late),
 	KUNIT_CASE(composite_start_one_undone),
 	KUNIT_CASE(composite_start_undone),
 	KUNIT_CASE(composite_stretch),

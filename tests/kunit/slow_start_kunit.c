@@ -998,8 +998,15 @@ static void start_gentle(struct kunit *test)
 	/* And without. */
 	start_at_target(test, &s, 900);
 	s.tp->rack.rtt_us = START_RTT + START_RTT / 32 - 1;
+	s.tp->lost_out = 1;
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			899U);
+	/* Nor is a mark, which tells of a queue. */
+	start_at_target(test, &s, 900);
+	s.tp->rack.rtt_us = START_RTT;
+	s.tp->lost_out = 0;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			450U);
 	/* Two packets at once are no such loss: a policer has no queue. */
 	start_at_target(test, &s, 900);
 	s.tp->rack.rtt_us = START_RTT;
