@@ -481,14 +481,18 @@ def test_a_server_that_is_old(tmp_path: Path) -> None:
 
 
 def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where ss is always late nothing is known of a run; of a longer one it may be later."""
+    """Where ss is always late nothing is known of a run; of a longer one it may be later, and how
+    long is said."""
     monkeypatch.setattr(client, "LATE", 0.0)
-    monkeypatch.setattr(client, "SHARE", 0.0)
+    monkeypatch.setattr(client, "SHARE", 1e-6)
     with server() as port:
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
-        with pytest.raises(client.Failed, match=r"too busy to measure, .*\(--seconds\)") as caught:
+        says = r"too busy to measure, .*: ss takes ([\d.e-]+) s, which --seconds (\d+) allows$"
+        with pytest.raises(client.Failed, match=says) as caught:
             client.run(path, client.Contender("reno"), most=1e12)
         assert caught.value.moved > 1e6
+        takes, seconds = re.search(says, str(caught.value)).groups()  # type: ignore[union-attr]
+        assert float(takes) * 0.9e6 < int(seconds) < float(takes) * 1.1e6
         monkeypatch.setattr(client, "SHARE", 0.5)
         assert client.run(path, client.Contender("reno"), most=1e12).samples
 

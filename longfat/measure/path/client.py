@@ -4,6 +4,7 @@ meanwhile."""
 
 from __future__ import annotations
 
+import math
 import subprocess
 import tempfile
 import time
@@ -13,6 +14,7 @@ from typing import Any
 from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.run import iperf3, ss
+from longfat.run.result import percentile
 
 SAMPLE = 0.1  # seconds from sample to sample
 LATE = 0.3  # seconds that ss may take for one, at least
@@ -171,10 +173,21 @@ def enough(path: Path, times: list[float], late: float) -> bool:
     return len(inside) > 1 and inside[-1] - inside[0] >= needed
 
 
+def _too_late(path: Path, took: list[float]) -> str:
+    """That samples are missing, of which each took so many seconds, and what helps."""
+    text = f"{path.where}: ss was not there in time: this machine is too busy to measure"
+    if path.size or not took:
+        return f"{text}, unless runs are longer"
+    often = percentile(took, 90) or 0.0
+    longer = max(path.seconds + 1, math.ceil(often / SHARE))
+    return f"{text}, unless runs are longer: ss takes {often:.2g} s, which --seconds {longer} allows"
+
+
 def run(path: Path, contender: Contender, *, most: float) -> Run:
     """Carry it out.  Failed, Capped after `most` bytes, or LabError if that cannot be."""
     ask = ss.ask(ss.to(path.address, path.port, path.port))
     seen: list[tuple[float, list[ss.Connection]]] = []
+    took: list[float] = []
     # Of an earlier run, which the kernel has not done with.
     before = {one.local for one in ss.parse(ask())}
     late = LATE if path.size else max(LATE, SHARE * path.seconds)
@@ -189,9 +202,9 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
                 now = time.monotonic()
                 connections = [one for one in ss.parse(ask()) if one.local not in before]
                 # When ss looked is known to within this; on a busy machine too badly to count.
-                took = time.monotonic() - now
-                if connections and took < late:
-                    seen.append((now + took / 2, connections))
+                took.append(time.monotonic() - now)
+                if connections and took[-1] < late:
+                    seen.append((now + took[-1] / 2, connections))
                 if (total := _moved(connections)) > moved:
                     moved, moved_at = total, now
                 if total > most:
@@ -222,8 +235,7 @@ def run(path: Path, contender: Contender, *, most: float) -> Run:
     ]
     if not all(enough(path, [t for t, _ in rows], late) for rows in samples):
         raise Late(
-            f"{path.where}: ss was not there in time: this machine is too busy to measure, unless "
-            "runs are longer (--seconds)",
+            _too_late(path, took),
             max(moved, int(said["end"].get("sum_sent", {}).get("bytes", 0))),
         )
     used = said["end"].get("sender_tcp_congestion", contender.cc)
