@@ -85,6 +85,31 @@ def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
     return ""
 
 
+# Why a metric may have none; the others say what they are of.
+NOTHING = {
+    "goodput_lost": "they have nothing in the run that it is compared with",
+    "goodput_part": "they have nothing in the run that it is compared with",
+    "share": "no flow carried anything",
+    "fairness": "no flow carried anything",
+    "ratio": "no flow carried anything",
+    "resent": "nothing arrived",
+    "resent_more": "nothing arrived",
+    "needless": "nothing arrived",
+    "marked": "nothing arrived",
+    "rate_ratio": "no flow carried anything",
+    "spacing": "too few packets were sent again",
+    "unfinished": "no object was begun",
+    "completion": "no object of the class was begun",
+    "completion_times": "no object of the class was complete, here or where it is alone",
+    "gain": "no object was complete, here or in the run that it is compared with",
+}
+
+
+def nothing(name: str) -> str:
+    """Why this metric of a run is None."""
+    return NOTHING.get(name, "there is nothing to measure")
+
+
 def of(name: str, seen: Seen, base: Seen | None, arguments: dict[str, Any]) -> float | None:
     """This metric of a run."""
     more = {"base": base} if name in BASED else {}

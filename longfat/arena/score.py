@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,9 +14,10 @@ from statistics import mean
 
 from longfat.arena import carry, metrics
 from longfat.arena.criteria import BESIDE, CC, Criterion, Number, marks
-from longfat.arena.plan import Contender, Evaluation, Run
+from longfat.arena.plan import RUNS, Contender, Evaluation, Run
 from longfat.run.result import Json
 
+Paths = dict[str, float | None]
 OVER: dict[str, Callable[[list[float]], float]] = {"mean": mean, "most": max, "least": min}
 
 
@@ -38,9 +40,11 @@ class Point:
     """A number of one run, or why there is none."""
 
     run: Run
-    value: float | None
+    value: float | None = None
     failed: str = ""  # what the run said
     missing: bool = False
+    why: str = ""  # its path is left out of the number
+    base: Run | None = None  # what it is compared with
 
 
 @dataclass
@@ -51,9 +55,10 @@ class Cell:
     number: Number
     cc: Contender
     points: list[Point] = field(default_factory=list)
-    why: str = ""  # there is none
+    why: str = ""  # there is no number, or no better mark
     mark: Mark = Mark.NONE
     worst: bool = False  # of all that were run
+    every: list[str] = field(default_factory=list)  # the paths that any algorithm has
 
     @property
     def failed(self) -> list[Point]:
@@ -63,20 +68,18 @@ class Cell:
     def missing(self) -> list[Point]:
         return [one for one in self.points if one.missing]
 
-    def by_path(self) -> dict[str, float | None]:
-        """Path, and who it is beside -> the mean over the seeds; None where one failed."""
+    def by_path(self) -> Paths:
+        """Path, and who it is beside -> the mean over the seeds; None if a seed has no value."""
         found: dict[str, list[float | None]] = {}
         for one in self.points:
             other = one.run.other(self.cc)
             beside = f" beside {other.text}" if other else ""
-            found.setdefault(one.run.path + beside, []).append(
-                None if one.failed or one.missing else one.value
-            )
+            found.setdefault(one.run.path + beside, []).append(one.value)
         return {path: _mean(values) for path, values in found.items()}
 
     @property
     def value(self) -> float | None:
-        """The number, if all of its runs are there."""
+        """The number, if all of its runs are there, over the paths that have one."""
         if self.failed or self.missing:
             return None
         each = [value for value in self.by_path().values() if value is not None]
@@ -85,9 +88,26 @@ class Cell:
         return OVER[self.number.over](each)
 
     @property
+    def without(self) -> list[str]:
+        """The paths of others that are not in the number."""
+        there = self.by_path()
+        return [path for path in self.every if there.get(path) is None]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no number, or no better mark; over which paths it is not, and why."""
+        parts = [self.why] if self.why else []
+        if self.points and not self.failed and not self.missing:
+            if self.without and self.value is not None:
+                parts.append(f"without {_words(self.without, self.every)}")
+            reasons = list(dict.fromkeys(one.why for one in self.points if one.why))
+            parts += reasons[:2] + ([f"and {len(reasons) - 2} more"] if len(reasons) > 2 else [])
+        return "; ".join(parts)
+
+    @property
     def said(self) -> str:
-        """The mark, and why it is none or not a better one."""
-        return f"{self.mark}: {self.why}" if self.mark and self.why else self.mark or self.why
+        """The mark, and the reason."""
+        return ": ".join(part for part in (self.mark, self.reason) if part)
 
     @property
     def text(self) -> str:
@@ -96,12 +116,22 @@ class Cell:
             return f"failed ({len(self.failed)} of {len(self.points)})"
         if self.missing:
             return str(Mark.NOT_YET)
-        return shown(self.value, self.number)
+        value, every = self.value, len(self.every)
+        part = f" ({every - len(self.without)} of {every} paths)" if self.without else ""
+        return shown(value, self.number) + (part if value is not None else "")
 
 
 def _mean(values: list[float | None]) -> float | None:
     there = [value for value in values if value is not None]
     return mean(there) if there and len(there) == len(values) else None
+
+
+def _words(paths: list[str], every: list[str]) -> str:
+    """Some of all paths: by what they alone have, if that is all of them."""
+    of = {path: re.split(r", | (?=beside )", path) for path in every}
+    others = {word for path in every if path not in paths for word in of[path]}
+    common = (word for word in of[paths[0]] if all(word in of[path] for path in paths))
+    return next((word for word in common if word not in others), "; ".join(paths))
 
 
 def shown(value: float | None, number: Number) -> str:
@@ -136,11 +166,23 @@ def _substituted(word: str, run: Run) -> str:
     return {CC: run.cc.text, BESIDE: run.beside.text if run.beside else ""}.get(word, word)
 
 
-class _Runs:
-    """The runs of an evaluation by who and where they are."""
+def _error(run: Run) -> str:
+    """Where the words are of a run that failed."""
+    return f"{RUNS}/{run.name}.error"
 
-    def __init__(self, of: Evaluation) -> None:
+
+class _Runs:
+    """The runs of an evaluation by who and where they are, and what there is of them."""
+
+    def __init__(self, of: Evaluation, records: dict[str, Json], errors: dict[str, str]) -> None:
         self._of = {self._key(run): run for run in of.runs}
+        self._roles = {one.id: of.roles(one) for one in of.criteria}
+        self._records, self._errors = records, errors
+        self._fails_beside_itself = {
+            (run.criterion, run.cc, run.at): _error(run)
+            for run in of.runs
+            if run.beside == run.cc and run.name in errors
+        }
 
     @staticmethod
     def _key(run: Run) -> tuple[object, ...]:
@@ -158,6 +200,30 @@ class _Runs:
         )
         return self._of.get((run.criterion, wanted["cc"], wanted["beside"], at, run.seed))
 
+    def point(self, run: Run, number: Number, cc: Contender) -> Point:
+        """What an algorithm has in a run."""
+        base = self.base(run, number) if number.base else None
+        if number.base and base is None:
+            return Point(run, why="there is no run that it is compared with")
+        other = run.other(cc)
+        # Whatever came of this one: for all that stand beside it the path is the same.
+        if other != cc and (error := self._fails_beside_itself.get((run.criterion, other, run.at))):
+            return Point(run, why=f"{other.text} fails beside itself: {error}", base=base)
+        if run.name in self._errors:
+            return Point(run, failed=self._errors[run.name], base=base)
+        if base and base.name in self._errors:
+            return Point(run, why=f"what it is compared with failed: {_error(base)}", base=base)
+        wanted = [run, base] if base else [run]
+        if any(one.name not in self._records for one in wanted):
+            return Point(run, missing=True, base=base)
+        seen = [metrics.Seen(self._records[one.name], self._roles[one.criterion]) for one in wanted]
+        try:
+            value = metrics.of(number.metric, seen[0], seen[1] if base else None, number.arguments)
+        except (LookupError, ArithmeticError, TypeError, ValueError) as error:
+            return Point(run, failed=f"{number.metric}: {error!r}", base=base)
+        why = metrics.nothing(number.metric) if value is None else ""
+        return Point(run, value, why=why, base=base)
+
 
 def _gain(value: float, other: float, number: Number) -> float:
     """How much better a value is than another; a difference that counts as none is 0."""
@@ -166,9 +232,6 @@ def _gain(value: float, other: float, number: Number) -> float:
     none = 0 if math.isinf(other) else max(number.same, marks().part * abs(other))
     sign = 1 if number.better == "more" else -1
     return sign * (value - other) if abs(value - other) > none else 0
-
-
-Paths = dict[str, float | None]
 
 
 def _compare(mine: Paths, theirs: Paths, number: Number) -> float | None:
@@ -209,8 +272,7 @@ def score(of: Evaluation, out: Path) -> Scores:
             errors[run.name] = error.read_text(errors="replace").strip() or "no reason"
         elif (found := carry.read(run, out)) is not None:
             records[run.name] = found
-    runs = _Runs(of)
-    of_id = {one.id: one for one in of.criteria}
+    runs = _Runs(of, records, errors)
     cells = {}
     for criterion in of.criteria:
         for place, number in enumerate(criterion.number):
@@ -223,9 +285,7 @@ def score(of: Evaluation, out: Path) -> Scores:
                 ]
                 # What is compared with itself says nothing.
                 other = [run for run in there if not number.base or runs.base(run, number) != run]
-                cell.points = [
-                    _point(of, of_id, run, number, runs, records, errors) for run in other
-                ]
+                cell.points = [runs.point(run, number, cc) for run in other]
                 if not cell.points and not cell.why:
                     cell.why = (
                         "it is what the others are compared with"
@@ -248,51 +308,22 @@ def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
     return next(reasons, "")
 
 
-def _point(
-    of: Evaluation,
-    of_id: dict[str, Criterion],
-    run: Run,
-    number: Number,
-    runs: _Runs,
-    records: dict[str, Json],
-    errors: dict[str, str],
-) -> Point:
-    wanted = [run]
-    if number.base:
-        base = runs.base(run, number)
-        if base is None:
-            return Point(run, None)
-        wanted.append(base)
-    roles = of.roles(of_id[run.criterion])
-    seen = []
-    for one in wanted:
-        if one.name in errors:
-            return Point(run, None, failed=errors[one.name])
-        if one.name not in records:
-            return Point(run, None, missing=True)
-        seen.append(metrics.Seen(records[one.name], roles))
-    try:
-        value = metrics.of(
-            number.metric, seen[0], seen[-1] if number.base else None, number.arguments
-        )
-    except (LookupError, ArithmeticError, TypeError, ValueError) as error:
-        return Point(run, None, failed=f"{number.metric}: {error!r}")
-    return Point(run, value)
-
-
 def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
     """The marks of a number: what it is beside those of the standards that were run, and whether
     no other is worse."""
     standards = [cell for cell in cells if cell.cc.text in marks().standards]
     whole = not any(cell.failed or cell.missing for cell in standards)
     paths = {cell.cc.text: cell.by_path() for cell in cells}
+    every = list(dict.fromkeys(path for of_one in paths.values() for path in of_one))
     for cell in cells:
+        cell.every = every
         gains = {
             one.cc.text: gain
             for one in cells
             if one is not cell
             and (gain := _compare(paths[cell.cc.text], paths[one.cc.text], number)) is not None
         }
+        left_out = [path for path, value in paths[cell.cc.text].items() if value is None]
         if cell.failed:
             cell.mark = Mark.FAILED
         elif cell.missing:
@@ -301,11 +332,15 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
             cell.mark = Mark.NONE
         elif cell.cc.text in marks().standards:
             cell.mark = Mark.STANDARD
-        elif whole:
+        elif not whole:
+            cell.why = "a run of a standard failed, or is missing"
+        elif any(
+            paths[one.cc.text].get(path) is not None for one in standards for path in left_out
+        ):
+            cell.why = "a standard has a number on a path that is left out here"
+        else:
             beside = [gains[one.cc.text] for one in standards if one.cc.text in gains]
             cell.mark = _judge(cell.value, beside, number)
-        else:
-            cell.why = "a run of a standard failed, or is missing"
         if cell.cc in of.contenders and cell.value is not None and gains:
             cell.worst = max(gains.values()) <= 0 and min(gains.values()) < 0
 

@@ -133,7 +133,9 @@ def test_every_number_has_runs(profile: str) -> None:
             paths = [x for x in there if any(fnmatchcase(x.path, p) for p in number.paths)]
             assert paths, f"{criterion.id}: {number.name}: no path is {number.paths}"
             if number.base:
-                assert any(score._Runs(of).base(run, number) for run in paths), cell.number.name
+                assert any(
+                    score._Runs(of, {}, {}).base(run, number) for run in paths
+                ), cell.number.name
 
 
 def test_the_first_look_is_short() -> None:
@@ -576,11 +578,13 @@ def test_marks(value: float | None, standards: list[float], more: Json, mark: Ma
 
 def goodputs(of: plan.Evaluation, out: Path, each: dict[Any, Any]) -> score.Scores:
     """An evaluation of which each run has these goodputs, by who it is of, and the path: those of
-    two flows."""
+    two flows; or has said this, and failed."""
     for run in of.runs:
         key = run.cc.text + (f" beside {run.beside.text}" if run.beside else "")
         found = each.get((key, run.path), each.get(key))
-        if found is not None:
+        if isinstance(found, str):
+            result.write_whole(found, carry.error_of(run, out))
+        elif found is not None:
             one = record(flows=[flow(0, found[0]), flow(1, found[-1])])
             one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
             one["observed"] = {name: {} for name in run.observe}
@@ -603,10 +607,20 @@ def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
     scores = goodputs(of, tmp_path, each)
     dctcp, vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
     assert (dctcp.value, cubic.value) == (5, 10.5)
+    # The row says of what it is.
+    assert (dctcp.text, cubic.text) == ("5.0000 (2 of 4 paths)", "10.5000")
+    assert dctcp.said == "better: without False"
     assert dctcp.mark is Mark.BETTER and vegas.mark is Mark.WORSE
     # They have the same where both are, and cubic has less than dctcp there.
     assert vegas.worst and not dctcp.worst
 
+
+CASES = """
+[scenario.case."both"]
+
+[scenario.case."alone"]
+"link.buffer" = "10p"
+"""
 
 HARM = """
 [[number]]
@@ -661,6 +675,102 @@ def test_beside_one_standard_the_threshold_decides(
     assert (cubic.text, cubic.mark, cubic.why) == (
         *("-", Mark.NONE, "it is what the others are compared with"),
     )
+
+
+def test_one_that_crashes_takes_no_cell_of_those_beside_it(own: Path, tmp_path: Path) -> None:
+    """What fails beside itself on a path is left out of the others' numbers there, and they say
+    so."""
+    (own / "1.toml").write_text(paired())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {(f"{a} beside {b}"): [6e6, 6e6] for a in "vegas bbr cubic".split()
+                            for b in "vegas bbr cubic".split()}  # fmt: skip
+    # One that does not crash beside it is left out, too: all have the same paths.
+    each |= {(f"{one}", "10p"): "Kernel panic" for one in ("vegas beside bbr", "bbr beside bbr")}
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (bbr.mark, bbr.text) == (Mark.FAILED, "failed (2 of 6)")
+    assert (vegas.mark, vegas.text) == (Mark.BETWEEN, "6.0000 (5 of 6 paths)")
+    assert (cubic.mark, cubic.text) == (Mark.STANDARD, "6.0000 (5 of 6 paths)")
+    (itself,) = (run for run in of.runs if run.cc == run.beside == of.all[1] and run.path == "10p")
+    said = f"bbr fails beside itself: runs/{itself.name}.error"
+    assert vegas.said == f"between: without 10p beside bbr; {said}"
+    # Where neither fails beside itself it counts for both.
+    each["vegas beside cubic", "100p"] = "Kernel panic"
+    scores = goodputs(of, tmp_path / "both", each)
+    vegas, _, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert vegas.text == cubic.text == "failed (1 of 6)"
+
+
+def test_a_failed_base_is_not_a_failure_of_others(own: Path, tmp_path: Path) -> None:
+    """What they are compared with failed: the path is left out, with the name of the run."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic", "bbr"], "smoke")
+    each: Json = {f"{a} beside {b}": [5e5, 5e5] for a in "vegas cubic bbr".split()
+                  for b in "cubic bbr".split()}  # fmt: skip
+    each["bbr beside bbr"] = "Kernel panic"
+    plan.write_scenarios(of, tmp_path)
+    scores = goodputs(of, tmp_path, each)
+    vegas, cubic, bbr = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.text) == (Mark.HARMLESS, "0.0 (2 of 4 paths)")
+    assert (cubic.mark, cubic.text) == (Mark.STANDARD, "-")
+    assert bbr.text == "0.0 (2 of 4 paths)"
+    failed = [run for run in of.runs if run.cc == run.beside == of.all[2]]
+    for run in failed:
+        assert f"bbr fails beside itself: runs/{run.name}.error" in vegas.said
+    pages.write(scores, tmp_path)
+    for name in ("vegas.html", "vegas.md"):
+        card = (tmp_path / "cards" / name).read_text()
+        assert f"../runs/{failed[0].name}.error" in card and "Failed:" not in card
+    # Each number of a run has a link to the scenario of what it is compared with.
+    card = (tmp_path / "cards/vegas.html").read_text()
+    assert f"../scenarios/{failed[0].file}" in card
+    (row,) = (
+        row
+        for row in rows(tmp_path / "runs.csv")
+        if (row["algorithm"], row["beside"], row["path"]) == ("vegas", "bbr", "10p")
+    )
+    assert (row["state"], row["base_result"]) == ("left out", f"runs/{failed[0].name}.error")
+    assert row["base"] == f"scenarios/{failed[0].file}"
+
+
+def test_a_case_that_others_are_compared_with_fails(own: Path, tmp_path: Path) -> None:
+    text = ONE.replace('vary = { "link.buffer" = ["10p", "100p"] }', CASES)
+    based = 'metric = "goodput_part"\npaths = ["both"]\nbase = { case = "alone" }'
+    (own / "1.toml").write_text(text.replace('metric = "goodput"', based))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"vegas": [5], "cubic": [5], ("vegas", "alone"): "Kernel panic"}
+    vegas, cubic = (goodputs(of, tmp_path, each).cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.text, cubic.text) == (Mark.NONE, "-", "100.0000")
+    assert "what it is compared with failed: runs/1-vegas-alone-s1.error" in vegas.said
+
+
+def test_what_leaves_paths_out_says_so(own: Path, tmp_path: Path) -> None:
+    """A number of fewer paths than the standard's has no mark, and the cell counts them."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$cc", rtt = "20ms" }')
+    (own / "1.toml").write_text(text.replace('metric = "goodput"', 'metric = "fairness"'))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"vegas": [5, 5], "bbr": [5, 5], "cubic": [5, 1]}
+    each["vegas", "10p"] = [0, 0]
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, _ = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.value, vegas.text, vegas.mark) == (1, "1.0000 (1 of 2 paths)", Mark.NONE)
+    assert vegas.said == (
+        "a standard has a number on a path that is left out here; without 10p; "
+        "no flow carried anything"
+    )
+    assert (bbr.text, bbr.mark) == ("1.0000", Mark.BETTER)
+    # A standard that has fewer is compared with on those.
+    each |= {("vegas", "10p"): [5, 5], ("cubic", "10p"): [0, 0]}
+    scores = goodputs(of, tmp_path / "other", each)
+    assert scores.cell(of.criteria[0], 0, of.all[0]).mark is Mark.BETTER
+
+
+def test_why_there_is_no_number_is_of_a_metric() -> None:
+    assert {*metrics.NOTHING} <= {*metrics.METRICS}
 
 
 def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Path) -> None:
