@@ -205,7 +205,7 @@ class _Runs:
         base = self.base(run, number) if number.base else None
         if number.base and base is None:
             return Point(run, why="there is no run that it is compared with")
-        other = run.other(cc)
+        other = run.other(cc) or cc
         # Whatever came of this one: for all that stand beside it the path is the same.
         if other != cc and (error := self._fails_beside_itself.get((run.criterion, other, run.at))):
             return Point(run, why=f"{other.text} fails beside itself: {error}", base=base)
@@ -216,7 +216,10 @@ class _Runs:
         wanted = [run, base] if base else [run]
         if any(one.name not in self._records for one in wanted):
             return Point(run, missing=True, base=base)
-        seen = [metrics.Seen(self._records[one.name], self._roles[one.criterion]) for one in wanted]
+        roles = self._roles[run.criterion]
+        if run.cc != cc:  # it is who the other stands beside
+            roles = {kind: (theirs, ours) for kind, (ours, theirs) in roles.items()}
+        seen = [metrics.Seen(self._records[one.name], roles) for one in wanted]
         try:
             value = metrics.of(number.metric, seen[0], seen[1] if base else None, number.arguments)
         except (LookupError, ArithmeticError, TypeError, ValueError) as error:

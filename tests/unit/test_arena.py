@@ -294,7 +294,13 @@ def record(**changes: Any) -> Json:
             "duration": 100.0,
             "warmup": 20.0,
             "sample": 0.1,
-            "link": {"rate": 10_000_000, "mtu": 1500, "buffer": [1.0, "bdp"], "at": []},
+            "link": {
+                "rate": 10_000_000,
+                "mtu": 1500,
+                "buffer": [1.0, "bdp"],
+                "delay": 0.0,
+                "at": [],
+            },
             "links": [],
             "host": {"timestamps": True},
             "flow": [entry(), entry()],
@@ -335,17 +341,26 @@ def value(name: str, run: Json, base: Json | None = None, **arguments: Any) -> f
 
 
 def test_harm() -> None:
-    """What the other has beside us, against beside its own kind."""
-    base = record(flows=[flow(0, 5_000_000), flow(1, 4_000_000)])
+    """What the other has beside us, against beside its own kind: there as much as one of both has
+    in the mean, whichever began first."""
+    base = record(flows=[flow(0, 6_000_000), flow(1, 2_000_000)])
     assert value("goodput_lost", record(), base, who="theirs") == 25
-    assert value("goodput_lost", base, base, who="theirs") == 0
+    assert value("goodput_part", record(), base, who="theirs") == 75
+    assert value("goodput_lost", record(), base, who="ours") == -50
+    # Three of theirs, of which the other run has as many beside one.
+    theirs = [flow(1, 1_000_000) for _ in range(3)]
+    three = record(flows=[flow(0, 5_000_000), *theirs])
+    alone = record(flows=[flow(0, 5_000_000), *(flow(1, 1_000_000) for _ in range(3))])
+    assert value("goodput_lost", three, alone, who="theirs") == 50
     slower = record()
     slower["summary"] = slower["summary"] | {"queue_delay_ms": {"p95": 20.0}}
     assert value("queue_more", slower, base) == 12
     # 3e7 bytes are 20718.2 packets of 1448.
     lossy = record(flows=[flow(0, 6_000_000), flow(1, 3_000_000, retransmissions=207)])
     assert value("resent_more", lossy, base) == pytest.approx(100 * 207 / (3e7 / 1448))
-    nothing = record(flows=[flow(0, 1), flow(1, 0)])
+    both = record(flows=[flow(0, 4_000_000, retransmissions=414), flow(1, 2_000_000)])
+    assert value("resent_more", lossy, both) == pytest.approx(0)
+    nothing = record(flows=[flow(0, 0), flow(1, 0)])
     assert value("goodput_lost", record(), nothing, who="theirs") is None
 
 
@@ -354,6 +369,7 @@ def test_shares() -> None:
     assert value("share", one) == pytest.approx(200 / 3)
     assert value("ratio", one) == 2
     assert value("least_share", one) == 60
+    assert value("least_share", one, who="ours") == 120
     assert value("fairness", one) == pytest.approx(81 / (2 * 45))
     assert value("utilisation", one) == 90
     assert value("ratio", record(flows=[flow(0, 1), flow(1, 0)])) == math.inf
@@ -362,11 +378,31 @@ def test_shares() -> None:
 
 def test_queue_of_the_buffer() -> None:
     one = record()
-    assert value("queue_delay", one, of="buffer") == 40  # 8 of 20 ms
+    # A round trip holds 16.7 packets, the buffer 17.
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 20.4)
     one["scenario"]["link"]["buffer"] = [8.0, "p"]  # 9.6 ms
     assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
     one["scenario"]["link"]["buffer"] = [12000.0, "b"]
     assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
+    # However little is asked for, it holds a packet, which takes 1.2 ms.
+    one["scenario"]["link"]["buffer"] = [0.01, "bdp"]
+    one["summary"]["queue_delay_ms"]["p95"] = 1.2
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100)
+
+
+def test_a_criterion_says_where_a_buffer_is_no_packet() -> None:
+    """What a criterion asks for and no buffer can hold is said in it."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    found: dict[str, set[str]] = {}
+    for run in of.runs:
+        amount, unit = run.scenario.link.buffer
+        if unit == "bdp" and amount * run.scenario.bdp < run.scenario.link.mtu:
+            found.setdefault(run.criterion, set()).add(run.path)
+    short = {"10mbit, 1ms, 0.1bdp", "10mbit, 1ms, 1bdp", "10mbit, 10ms, 0.1bdp"}
+    assert found == {"6.1": {*short, "100mbit, 1ms, 0.1bdp"}}
+    (one,) = (one for one in of.criteria if one.id == "6.1")
+    assert "hold one packet: at 10 Mbit/s and 1 ms both" in one.differs
+    assert "at 10 Mbit/s and 10 ms, and at 100 Mbit/s and 1 ms." in one.differs
 
 
 def rated(rates: list[float], at: list[Json] | None = None) -> Json:
@@ -383,9 +419,24 @@ def test_time_to_a_rate() -> None:
     assert value("seconds_to", rated(rising), after="1.5s") == pytest.approx(0.5)
     assert value("seconds_to", rated([0.5 * full] * 50)) == math.inf
     assert value("seconds_to", rated(rising), until="2.2s") == math.inf
-    slower = [{"time": 1.0, "rate": 1_000_000}]
+    slower = [{"time": 1.0, "rate": 1_000_000, "delay": None}]
     assert value("seconds_to", rated([0.91] * 50, slower), after="1s") == 0
     assert value("seconds_to", rated([0.91] * 50, slower), after="0s") == math.inf
+
+
+def test_a_rate_is_held_for_two_round_trips() -> None:
+    """Of 600 ms: 0.6 s of all of the link and a pause of 0.6 s is the half of it."""
+    full = 10 * 1448 / 1500
+    one = rated(([full] * 6 + [0.0] * 6) * 5 + [full] * 30)
+    assert value("seconds_to", one) == 0
+    one["scenario"]["flow"][0]["rtt"] = 0.6
+    assert value("seconds_to", one) == pytest.approx(6 - 0.1)
+    # The delay of the link is in it, from when on it is so.
+    one["scenario"]["flow"][0]["rtt"] = 0.02
+    later: Json = {"time": 1.0, "rate": None, "delay": 0.58}
+    one["scenario"]["link"]["at"] = [later]
+    assert value("seconds_to", one) == 0
+    assert value("seconds_to", one, after="1.2s") == pytest.approx(6 - 0.1 - 1.2)
 
 
 def test_backing_off() -> None:
