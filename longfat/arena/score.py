@@ -69,13 +69,16 @@ class Cell:
         return [one for one in self.points if one.missing]
 
     def by_path(self) -> Paths:
-        """Path, and who it is beside -> the mean over the seeds; None if a seed has no value."""
+        """Path, and who it is beside -> the mean over the seeds, which counts as `floor` if it is
+        below; None if a seed has no value."""
         found: dict[str, list[float | None]] = {}
         for one in self.points:
             other = one.run.other(self.cc)
             beside = f" beside {other.text}" if other else ""
             found.setdefault(one.run.path + beside, []).append(one.value)
-        return {path: _mean(values) for path, values in found.items()}
+        means = {path: _mean(values) for path, values in found.items()}
+        floor = self.number.floor
+        return {path: None if one is None else max(floor, one) for path, one in means.items()}
 
     @property
     def value(self) -> float | None:

@@ -710,6 +710,32 @@ def test_a_standard_is_not_harmless_by_itself(own: Path, tmp_path: Path) -> None
     assert not vegas.worst and not scores.worst
 
 
+def test_a_gain_does_not_pay_for_harm(own: Path, tmp_path: Path) -> None:
+    """What one has more on a path is no harm there, and no less on another; by the mean of the
+    seeds, as each of them differs by chance."""
+    (own / "1.toml").write_text(harmed().replace("harmful = 50", "harmful = 50\nfloor = 0"))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    each: dict[Any, Any] = {"cubic beside cubic": [5e5, 5e5]}
+    each |= {("vegas beside cubic", "10p"): [1e5, 1e5], ("vegas beside cubic", "100p"): [0, 1e6]}
+    vegas = goodputs(of, tmp_path, each).cell(of.criteria[0], 0, of.all[0])
+    assert vegas.by_path() == {"10p beside cubic": 80, "100p beside cubic": 0}
+    assert vegas.value == 40
+    # What was measured is in the table.
+    assert {one.value for one in vegas.points} == {80, -100}
+
+
+def test_harm_has_a_floor_and_a_threshold() -> None:
+    """To goodput, to delay and by loss; what they gain is a number of its own."""
+    criteria.load.cache_clear()
+    (harm,) = criteria.choose(["5.2"])[:1]
+    numbers = [one for one in harm.number if one.name.startswith("harm")]
+    assert {one.metric for one in numbers} == {"goodput_lost", "queue_more", "resent_more"}
+    for one in numbers:
+        assert one.harmful is not None and (one.floor == 0 or one.over == "most"), one.name
+    assert [one.metric for one in harm.number if one.base and not one.better] == ["goodput_part"]
+
+
 @pytest.mark.parametrize(("left", "mark"), [(3, Mark.HARMFUL), (6, Mark.HARMLESS)])
 def test_beside_one_standard_the_threshold_decides(
     own: Path, tmp_path: Path, left: int, mark: Mark
@@ -1147,6 +1173,37 @@ def test_the_heat_map_says_who_is_not_in_it(own: Path) -> None:
     found, _ = pages.heat(score.Scores(small("dctcp"), {}, {}))
     assert found.rows[0][1].title == "dctcp beside cubic: dctcp is for links that mark"
     assert found.rows[1][0].run is None and found.rows[1][1].why == "not measured yet"
+
+
+def test_who_is_starved_is_not_harmful(own: Path, tmp_path: Path) -> None:
+    """The threshold is of what the others have, whoever is named first in the run."""
+    least = 'metric = "least_share"\narguments = { who = "theirs" }\nharmful = 50'
+    (own / "1.toml").write_text(paired().replace('metric = "goodput"', least))
+    criteria.load.cache_clear()
+    each: Json = {f"{one} beside {one}": [5e6, 5e6] for one in ("vegas", "cubic", "bbr")}
+    for strong, weak in (("cubic", "vegas"), ("bbr", "vegas"), ("bbr", "cubic")):
+        each |= {f"{strong} beside {weak}": [9e6, 1e5], f"{weak} beside {strong}": [1e5, 9e6]}
+    # Of two the one that is named first is first in the run.
+    for number, words in enumerate((["vegas", "bbr"], ["bbr", "vegas"])):
+        of = plan.evaluation(words, ["cubic"], "smoke")
+        scores = goodputs(of, tmp_path / str(number), each)
+        cells = {cc.text: scores.cell(of.criteria[0], 0, cc) for cc in of.all}
+        beside = {cc: cell.by_path()["10p beside cubic"] for cc, cell in cells.items()}
+        assert beside == {"vegas": 180, "bbr": 2, "cubic": 100}, words
+        assert cells["cubic"].by_path()["10p beside bbr"] == 180
+        marks = {cc: cell.mark for cc, cell in cells.items()}
+        assert marks == {"vegas": Mark.BETTER, "bbr": Mark.HARMFUL, "cubic": Mark.STANDARD}
+
+
+def test_no_victim_is_harmful() -> None:
+    """An index of both flows has no threshold where others stand beside it."""
+    for one in criteria.load():
+        entries = [*one.scenario.get("flow", [])]
+        alone = all(entry["cc"] == criteria.CC for entry in entries)
+        for number in one.number:
+            who = number.arguments.get("who", "all")
+            if number.metric in ("fairness", "ratio", "least_share") and not alone:
+                assert who == "theirs" or number.harmful is None, f"{one.id}: {number.name}"
 
 
 def test_beside_each_other(own: Path, tmp_path: Path) -> None:
