@@ -29,6 +29,11 @@ from longfat.run import result
 
 NOT_RUN = Path(__file__).parent / "not_run.toml"
 CARDS, IMAGES = "cards", "img"
+# All that is written beside the runs and their scenarios.
+PAGES = (
+    *("league.html", "league.csv", "runs.csv", "heat.csv", "cloud.csv", f"{IMAGES}/*.svg"),
+    *(f"{CARDS}/*.html", f"{CARDS}/*.md", f"{CARDS}/{IMAGES}/*.svg"),
+)
 HERE = "DIRECTORY"  # in commands, for that of the evaluation
 AGAIN = ("-o", "again")
 
@@ -478,6 +483,14 @@ def tables(scores: Scores) -> dict[str, str]:
             "criterion path algorithm seed queue_ms goodput_mbps scenario result", _dots(scores)
         ),
     }
+
+
+def forget(out: Path) -> None:
+    """Take all pages away.  What they show and lead to is to be made again; should that end early,
+    they would show an older version's numbers."""
+    for pattern in PAGES:
+        for path in out.glob(pattern):
+            path.unlink()
 
 
 def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
