@@ -438,7 +438,7 @@ def _cells(scores: Scores) -> Iterator[list[str]]:
     for cell in scores.cells.values():
         yield [
             *(cell.criterion.id, cell.number.name, cell.number.unit, cell.number.better),
-            *(cell.cc.text, _value(cell.value), str(cell.mark), cell.reason),
+            *(cell.cc.text, _value(cell.value), _value(cell.spread), str(cell.mark), cell.reason),
             *("yes" if cell.worst else "", str(len(cell.points)), str(len(cell.failed))),
             *(str(len(cell.every) - len(cell.without)), str(len(cell.every))),
         ]
@@ -469,7 +469,7 @@ def tables(scores: Scores) -> dict[str, str]:
     head = "criterion number unit"
     return {
         "league.csv": _csv(
-            f"{head} better algorithm value mark why worst runs failed paths of_paths",
+            f"{head} better algorithm value spread mark why worst runs failed paths of_paths",
             _cells(scores),
         ),
         "runs.csv": _csv(

@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 
 from longfat.arena import carry, metrics
 from longfat.arena.criteria import BESIDE, CC, Criterion, Number, marks
 from longfat.arena.plan import RUNS, Contender, Evaluation, Run
+from longfat.pages.data import interval
 from longfat.run.result import Json
 
 Paths = dict[str, float | None]
-OVER: dict[str, Callable[[list[float]], float]] = {"mean": mean, "most": max, "least": min}
+Values = dict[str, dict[int, float]]  # path -> seed -> value
+OVER: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "most": max, "least": min}
 
 
 class Mark(StrEnum):
@@ -68,27 +70,50 @@ class Cell:
     def missing(self) -> list[Point]:
         return [one for one in self.points if one.missing]
 
-    def by_path(self) -> Paths:
-        """Path, and who it is beside -> the mean over the seeds, which counts as `floor` if it is
-        below; None if a seed has no value."""
-        found: dict[str, list[float | None]] = {}
+    def _by_seed(self) -> dict[str, dict[int, float | None]]:
+        """Path, and who it is beside -> seed -> value."""
+        found: dict[str, dict[int, list[float | None]]] = {}
         for one in self.points:
             other = one.run.other(self.cc)
-            beside = f" beside {other.text}" if other else ""
-            found.setdefault(one.run.path + beside, []).append(one.value)
-        means = {path: _mean(values) for path, values in found.items()}
-        floor = self.number.floor
-        return {path: None if one is None else max(floor, one) for path, one in means.items()}
+            path = one.run.path + (f" beside {other.text}" if other else "")
+            found.setdefault(path, {}).setdefault(one.run.seed, []).append(one.value)
+        return {
+            path: {seed: _mean(values) for seed, values in of.items()} for path, of in found.items()
+        }
+
+    def values(self) -> Values:
+        """The paths that have a value for each seed."""
+        found: Values = {}
+        for path, of in self._by_seed().items():
+            there = {seed: value for seed, value in of.items() if value is not None}
+            if len(there) == len(of):
+                found[path] = there
+        return found
+
+    def by_path(self) -> Paths:
+        """Path -> the mean over the seeds, which counts as `floor` if it is below; None if a seed
+        has no value."""
+        there = self.values()
+        return {
+            path: _over({path: there[path]}, self.number) if path in there else None
+            for path in self._by_seed()
+        }
 
     @property
     def value(self) -> float | None:
         """The number, if all of its runs are there, over the paths that have one."""
-        if self.failed or self.missing:
+        there = self.values()
+        if self.failed or self.missing or not there:
             return None
-        each = [value for value in self.by_path().values() if value is not None]
-        if not each:
+        return _over(there, self.number)
+
+    @property
+    def spread(self) -> float | None:
+        """Half of the number's 95 % interval over its seeds, if there are several."""
+        each = [] if self.value is None else [*_each_seed(self.values(), self.number).values()]
+        if len(each) < 2 or any(map(math.isinf, each)):
             return None
-        return OVER[self.number.over](each)
+        return interval(each)[1]
 
     @property
     def without(self) -> list[str]:
@@ -112,21 +137,48 @@ class Cell:
         """The mark, and the reason."""
         return ": ".join(part for part in (self.mark, self.reason) if part)
 
-    @property
-    def text(self) -> str:
-        """As a table has it."""
+    def _text(self, spread: float | None) -> str:
         if self.failed:
             return f"failed ({len(self.failed)} of {len(self.points)})"
         if self.missing:
             return str(Mark.NOT_YET)
-        value, every = self.value, len(self.every)
-        part = f" ({every - len(self.without)} of {every} paths)" if self.without else ""
-        return shown(value, self.number) + (part if value is not None else "")
+        words = [shown(self.value, self.number)]
+        if spread is not None:
+            words.append(f"± {shown(spread, self.number)}")
+        if self.value is not None and self.without:
+            every = len(self.every)
+            words.append(f"({every - len(self.without)} of {every} paths)")
+        return " ".join(words)
+
+    @property
+    def text(self) -> str:
+        """As a table of many has it."""
+        return self._text(None)
+
+    @property
+    def whole(self) -> str:
+        """As a card has it, with the spread."""
+        return self._text(self.spread)
+
+
+def _over(values: Values, number: Number) -> float:
+    """The number over paths of which each has a value."""
+    means = [max(number.floor, fmean(of.values())) for of in values.values()]
+    return OVER[number.over](means)
+
+
+def _each_seed(values: Values, number: Number) -> dict[int, float]:
+    """The number of each seed that all of these paths have."""
+    seeds = set.intersection(*(set(of) for of in values.values()))
+    return {
+        seed: _over({path: {seed: of[seed]} for path, of in values.items()}, number)
+        for seed in sorted(seeds)
+    }
 
 
 def _mean(values: list[float | None]) -> float | None:
     there = [value for value in values if value is not None]
-    return mean(there) if there and len(there) == len(values) else None
+    return fmean(there) if there and len(there) == len(values) else None
 
 
 def _words(paths: list[str], every: list[str]) -> str:
@@ -240,17 +292,30 @@ def _gain(value: float, other: float, number: Number) -> float:
     return sign * (value - other) if abs(value - other) > none else 0
 
 
-def _compare(mine: Paths, theirs: Paths, number: Number) -> float | None:
-    """How much better an algorithm is than another, on the paths that both have."""
-    both = [
-        (value, there)
-        for path, value in mine.items()
-        if value is not None and (there := theirs.get(path)) is not None
+def _beyond_chance(mine: Values, theirs: Values, number: Number) -> bool:
+    """Whether they differ by more than their seeds do: the 95 % interval of the difference has no
+    zero in it.  Where one is never, it is one sign in all seeds.  One seed says nothing of it."""
+    here, there = _each_seed(mine, number), _each_seed(theirs, number)
+    each = [
+        0.0 if here[seed] == there[seed] else here[seed] - there[seed]
+        for seed in here
+        if seed in there
     ]
+    if any(map(math.isinf, each)):
+        return min(each) > 0 or max(each) < 0
+    middle, half = interval(each) if each else (0.0, 0.0)
+    return len(each) < 2 or abs(middle) > half
+
+
+def _compare(mine: Values, theirs: Values, number: Number, *, chance: bool = False) -> float | None:
+    """How much better an algorithm is than another, on the paths that both have; `chance`: even if
+    that is no more than their seeds differ."""
+    both = [path for path in mine if path in theirs]
     if not both or not number.better:
         return None
-    over = OVER[number.over]
-    return _gain(over([one for one, _ in both]), over([one for _, one in both]), number)
+    here, there = ({path: of[path] for path in both} for of in (mine, theirs))
+    gain = _gain(_over(here, number), _over(there, number), number)
+    return gain if not gain or chance or _beyond_chance(here, there, number) else 0
 
 
 def _judge(value: float | None, gains: list[float], number: Number) -> Mark:
@@ -319,17 +384,18 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
     no other is worse."""
     standards = [cell for cell in cells if cell.cc.text in marks().standards]
     whole = not any(cell.failed or cell.missing for cell in standards)
-    paths = {cell.cc.text: cell.by_path() for cell in cells}
+    values = {cell.cc.text: cell.values() for cell in cells}
+    paths = {cell.cc.text: [*cell.by_path()] for cell in cells}
     every = list(dict.fromkeys(path for of_one in paths.values() for path in of_one))
     for cell in cells:
         cell.every = every
+        mine = values[cell.cc.text]
         gains = {
             one.cc.text: gain
             for one in cells
-            if one is not cell
-            and (gain := _compare(paths[cell.cc.text], paths[one.cc.text], number)) is not None
+            if one is not cell and (gain := _compare(mine, values[one.cc.text], number)) is not None
         }
-        left_out = [path for path, value in paths[cell.cc.text].items() if value is None]
+        left_out = [path for path in paths[cell.cc.text] if path not in mine]
         if cell.failed:
             cell.mark = Mark.FAILED
         elif cell.missing:
@@ -340,13 +406,14 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
             cell.mark = Mark.STANDARD
         elif not whole:
             cell.why = "a run of a standard failed, or is missing"
-        elif any(
-            paths[one.cc.text].get(path) is not None for one in standards for path in left_out
-        ):
+        elif any(path in values[one.cc.text] for one in standards for path in left_out):
             cell.why = "a standard has a number on a path that is left out here"
         else:
-            beside = [gains[one.cc.text] for one in standards if one.cc.text in gains]
-            cell.mark = _judge(cell.value, beside, number)
+            there = [one.cc.text for one in standards if one.cc.text in gains]
+            cell.mark = _judge(cell.value, [gains[one] for one in there], number)
+            plain = [_compare(mine, values[one], number, chance=True) or 0 for one in there]
+            if (else_it_is := _judge(cell.value, plain, number)) is not cell.mark:
+                cell.why = f"{else_it_is} by no more than the seeds differ"
         if cell.cc in of.contenders and cell.value is not None and gains:
             cell.worst = max(gains.values()) <= 0 and min(gains.values()) < 0
 

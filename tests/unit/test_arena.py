@@ -622,8 +622,8 @@ def number(**changes: Any) -> criteria.Number:
 )
 def test_marks(value: float | None, standards: list[float], more: Json, mark: Mark) -> None:
     one = number(**more)
-    beside: list[score.Paths] = [{"a path": standard} for standard in standards]
-    gains = [score._compare({"a path": value}, there, one) for there in beside]
+    mine: score.Values = {} if value is None else {"a path": {1: value}}
+    gains = [score._compare(mine, {"a path": {1: standard}}, one) for standard in standards]
     assert score._judge(value, [x for x in gains if x is not None], one) is mark
 
 
@@ -641,6 +641,51 @@ def goodputs(of: plan.Evaluation, out: Path, each: dict[Any, Any]) -> score.Scor
             one["observed"] = {name: {} for name in run.observe}
             result.write(one, carry.file_of(run, out))
     return score.score(of, out)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "beyond"),
+    [
+        ([9.0], [5.0], True),  # of one draw, as the page says
+        ([9.0, 9.0, 9.0], [5.0, 5.0, 5.0], True),
+        ([9.0, 8.0, 9.5], [5.0, 5.5, 4.5], True),
+        ([9.0, 2.0, 9.5], [5.0, 5.5, 4.5], False),
+        # What a seed does to both is no spread of the difference.
+        ([11.0, 21.0, 31.5], [10.0, 20.0, 30.0], True),
+        ([math.inf, math.inf, 4.0], [3.0, 3.0, 3.0], True),
+        ([math.inf, 2.0, 4.0], [3.0, 3.0, 3.0], False),
+    ],
+)
+def test_a_difference_is_beyond_the_spread(
+    mine: list[float], theirs: list[float], beyond: bool
+) -> None:
+    here, there = ({"a path": dict(enumerate(each))} for each in (mine, theirs))
+    assert (score._compare(here, there, number()) != 0) is beyond
+    assert (score._compare(here, there, number(), chance=True) or 0) < 0
+
+
+def test_the_spread_is_shown(own: Path, tmp_path: Path) -> None:
+    """Over the seeds, in the card and in the table, not in the league; a difference within it is
+    none, and that is said."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    for run in of.runs:
+        bps = {"vegas": (2e6, 5e6, 8e6), "cubic": (3e6, 3e6, 3e6)}[run.cc.text][run.seed - 1]
+        one = record(flows=[flow(0, int(bps)), flow(1, 0)])
+        one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
+        one["observed"] = {"rates": {"dt": 1, "groups": {}}}
+        result.write(one, carry.file_of(run, tmp_path))
+    scores = score.score(of, tmp_path)
+    vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    # By Student's t: 4.303 standard deviations of 3 over the root of 3.
+    assert vegas.spread == pytest.approx(4.3027 * 3 / math.sqrt(3), rel=1e-4)
+    assert (vegas.whole, vegas.text) == ("5.0000 ± 7.4524", "5.0000")
+    assert (vegas.mark, cubic.spread) == (Mark.BETWEEN, 0)
+    assert vegas.said == "between: better by no more than the seeds differ"
+    pages.write(scores, tmp_path)
+    for name in ("vegas.html", "vegas.md"):
+        assert "5.0000 ± 7.4524" in (tmp_path / "cards" / name).read_text()
+    assert "±" not in (tmp_path / "league.html").read_text()
+    assert [row["spread"] for row in rows(tmp_path / "league.csv")] == ["7.45241", "0"]
 
 
 def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
