@@ -1295,11 +1295,52 @@ def test_what_no_run_shows_is_listed() -> None:
     ids = {one.id for one in criteria.load()}
     missing = {one.id for one in pages.not_run()}
     assert not ids & missing
-    chapters = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2 5.2.1 5.2.2 5.2.3 5.3 6.1 6.2 6.4 7.1 7.2 7.3"
+    chapters = (
+        "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2 5.2.1 5.2.2 5.2.3 5.3.1 5.3.2 6.1 6.2 6.4 7.1 7.2 7.3"
+    )
     wanted = {*chapters.split(), *"7.4 7.5 7.6 7.7 7.8 7.9 7.10 7.11".split()}
     wanted |= {f"tcpeval-{x}" for x in "4.4.1 4.4.2 4.4.3 4.4.4 4.4.5 4.4.6".split()}
     wanted |= {f"tcpeval-{x}" for x in "5.1 5.2 5.3 6.1 6.2 6.3".split()}
     assert wanted <= ids | missing
+
+
+def test_what_is_argued_is_on_the_page() -> None:
+    """Each under its section of the RFC, by the RFC's own names."""
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    argued = page.partition("## Argued, not measured")[2].partition("\n## ")[0]
+    of = re.findall(r"^\*\*(?:RFC 9743, )?(?:tcpeval )?([\d.]+), ", argued, re.M)
+    assert sorted(of) == sorted(one.id.removeprefix("tcpeval-") for one in pages.not_run())
+    titles = {one.id: one.title for one in pages.not_run()}
+    assert titles["6.2"] == "Tunnel behaviour" and titles["5.3.2"] == "Incremental deployment"
+    assert titles["7.10"] == "Multipath transport"
+    principles = argued.partition("5.3.2, ")[0]
+    assert "RFC 2914" in principles and "RFC 7141" in principles
+    tunnels = argued.partition("**6.2, ")[2].partition("\n**")[0]
+    assert "explicit signals" in tunnels
+
+
+def test_what_differs_is_said() -> None:
+    """The suite's traffic goes in both directions, the satellites' path is another, and loads are
+    of payload."""
+    of = {one.id: one for one in criteria.load()}
+    for one in of.values():
+        if one.of == "tcpeval-01" and one.scenario:
+            back = any(entry.get("reverse") for entry in one.scenario.get("short", []))
+            said = "Nothing goes in the other direction." in one.differs
+            assert said is not back, one.id
+    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["7.3", "tcpeval-4.4.2"]).runs
+    (leo, *_) = (run.scenario for run in runs if run.path == "low orbit")
+    steps = leo.steps(leo.link)
+    rates = [round(step.rate / 1e6) for step in steps if step.rate]
+    trips = [round(1e3 * leo.flow[0].rtt + step.delay / 1e6) for step in steps]
+    words = f"{min(rates)} to {max(rates)} Mbit/s and {min(trips)} to {max(trips)} ms instead of"
+    assert words in of["7.3"].differs
+    load = next(run.scenario for run in runs if run.path == "load 110")
+    headers = 100 * load.link.rate / load.capacity
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    assert f"a load of 100 % is {headers:.0f} % of the link" in page
+    assert "ours: 100 Mbit/s and 40 ms" in of["5.1.3"].differs
+    assert "buffer is ours: half a BDP" in of["7.5"].differs
 
 
 def test_json_of_a_record_has_no_infinity(own: Path, backend: Fake, tmp_path: Path) -> None:
