@@ -105,8 +105,9 @@ class Section:
 
     @property
     def files(self) -> list[str]:
-        """The scenario files of the algorithm's runs."""
-        return list(dict.fromkeys(one.scenario for one in self.details))
+        """The scenario files of the algorithm's runs, then of those that they are compared with."""
+        bases = [scenario for one in self.details for scenario, _ in one.bases]
+        return list(dict.fromkeys([*(one.scenario for one in self.details), *bases]))
 
 
 def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:

@@ -845,6 +845,7 @@ def test_a_failed_base_is_not_a_failure_of_others(own: Path, tmp_path: Path) -> 
     for name in ("vegas.html", "vegas.md"):
         card = (tmp_path / "cards" / name).read_text()
         assert f"../runs/{failed[0].name}.error" in card and "Failed:" not in card
+        assert f"scripts/longfat run DIRECTORY/scenarios/{failed[0].file} -o again" in card
     # Each number of a run has a link to the scenario of what it is compared with.
     card = (tmp_path / "cards/vegas.html").read_text()
     assert f"../scenarios/{failed[0].file}" in card
