@@ -15,8 +15,7 @@ from statistics import fmean
 from longfat.arena import carry, metrics
 from longfat.arena.criteria import BESIDE, CC, Criterion, Number, marks
 from longfat.arena.plan import RUNS, Contender, Evaluation, Run
-from longfat.pages.data import interval
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 
 Paths = dict[str, float | None]
 Values = dict[str, dict[int, float]]  # path -> seed -> value
