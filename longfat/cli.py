@@ -438,7 +438,8 @@ def evaluate(
         str, typer.Option(metavar="PROFILE", help="Of Snakemake, which makes the runs: slurm.")
     ] = "",
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", help="Directory (evaluated/PROFILE).")
+        Path | None,
+        typer.Option("--out", "-o", help="Directory (evaluated/PROFILE, or PROFILE-CRITERIA)."),
     ] = None,
     jobs: Jobs = 0,
     timeout: Annotated[
@@ -496,7 +497,7 @@ def evaluate(
     if by and jobs and not jobs_of.local(by):
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], [], timeout or 3600)
-    to = out or Path("evaluated") / profile
+    to = out or Path("evaluated") / (f"{profile}-{only}" if only else profile)
     where, _ = _ready(Uml.name, own, read, to)
     of = made[0]
     plan.write_scenarios(of, to)
@@ -505,6 +506,11 @@ def evaluate(
     if left:
         _print_table(*cost.table(left), to=notes)
     say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
+
+    if any(
+        path.exists() for run in left for path in (carry.file_of(run, to), carry.error_of(run, to))
+    ):
+        pages.forget(to)
 
     def show() -> None:
         for path in pages.write(score.score(of, to), to, own.words):

@@ -8,6 +8,7 @@ and which numbers are made of a run.  docs/evaluation.md has every key.
 
 from __future__ import annotations
 
+import math
 import re
 import tomllib
 from functools import cache
@@ -73,6 +74,7 @@ class Number(_Strict):
     paths: list[str] = ["*"]  # patterns
     # The run that it is compared with differs in these: cc, beside or case.
     base: dict[Literal["cc", "beside", "case"], str] = {}
+    floor: float = -math.inf  # a path with less counts as this
     same: float = 0.0  # a difference that is none, in `unit`
     harmful: float | None = None  # beyond this, and worse than the standards
 

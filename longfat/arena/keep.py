@@ -37,7 +37,7 @@ def place() -> Path:
 
 def _cell(cell: Cell) -> Json:
     found: Json = {"text": cell.text, "mark": str(cell.mark)}
-    found |= {"why": cell.why} if cell.why else {}
+    found |= {"why": cell.reason} if cell.reason else {}
     return found | ({"worst": True} if cell.worst else {})
 
 

@@ -19,6 +19,7 @@ from typing import Any
 from longfat.arena.observe import mss
 from longfat.core import units
 from longfat.run.result import Json, jain, percentile
+from longfat.run.scenario import TRAFFIC, buffered
 
 Roles = dict[str, tuple[list[int], list[int]]]  # kind of traffic -> entries, ours and others'
 
@@ -85,6 +86,31 @@ def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
     return ""
 
 
+# Why a metric may have none; the others say what they are of.
+NOTHING = {
+    "goodput_lost": "they have nothing in the run that it is compared with",
+    "goodput_part": "they have nothing in the run that it is compared with",
+    "share": "no flow carried anything",
+    "fairness": "no flow carried anything",
+    "ratio": "no flow carried anything",
+    "resent": "nothing arrived",
+    "resent_more": "nothing arrived",
+    "needless": "nothing arrived",
+    "marked": "nothing arrived",
+    "rate_ratio": "no flow carried anything",
+    "spacing": "too few packets were sent again",
+    "unfinished": "no object was begun",
+    "completion": "no object of the class was begun",
+    "completion_times": "no object of the class was complete, here or where it is alone",
+    "gain": "no object was complete, here or in the run that it is compared with",
+}
+
+
+def nothing(name: str) -> str:
+    """Why this metric of a run is None."""
+    return NOTHING.get(name, "there is nothing to measure")
+
+
 def of(name: str, seen: Seen, base: Seen | None, arguments: dict[str, Any]) -> float | None:
     """This metric of a run."""
     more = {"base": base} if name in BASED else {}
@@ -121,17 +147,19 @@ def goodput(seen: Seen, who: str = "ours") -> float:
 
 
 @_metric
-def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
-    """How much of what they have in the other run bulk flows have not in this, %."""
-    alone = goodput(base, who)
-    return 100 * (alone - (goodput(seen, who) or 0)) / alone if alone else None
+def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+    """What bulk flows have over what as many have in the other run, %: a flow of that has the mean
+    of all, as which of them began first is by chance."""
+    each = [float(flow["goodput_bps"]) / 1e6 for flow in base.flows()]
+    other = mean(each) * len(seen.flows(who)) if each else 0
+    return 100 * (goodput(seen, who) or 0) / other if other else None
 
 
 @_metric
-def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
-    """What bulk flows have over what they have in the other run, %."""
-    other = goodput(base, who)
-    return 100 * (goodput(seen, who) or 0) / other if other else None
+def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+    """How much of what they have in the other run bulk flows have not in this, %."""
+    part = goodput_part(seen, base, who)
+    return None if part is None else 100 - part
 
 
 @_metric
@@ -155,10 +183,10 @@ def ratio(seen: Seen) -> float | None:
 
 
 @_metric
-def least_share(seen: Seen) -> float | None:
+def least_share(seen: Seen, who: str = "all") -> float | None:
     """What the flow with the least has of its even part of the link, %."""
-    each = [float(flow["goodput_bps"]) / 1e6 for flow in seen.flows()]
-    return 100 * min(each) * len(each) / seen.capacity if each else None
+    each = [float(flow["goodput_bps"]) / 1e6 for flow in seen.flows(who)]
+    return 100 * min(each) * len(seen.flows()) / seen.capacity if each else None
 
 
 @_metric
@@ -196,12 +224,10 @@ def loss(seen: Seen) -> float:
 def _buffer_ms(seen: Seen) -> float:
     """How long a full buffer takes."""
     link = seen.scenario["link"]
-    amount, unit = link["buffer"]
-    if unit == "bdp":
-        entries = seen.scenario["flow"] or seen.scenario["short"] or seen.scenario["udp"]
-        return float(amount * max(one["rtt"] for one in entries) * 1e3)
-    packets = amount / link["mtu"] if unit == "b" else amount
-    return float(packets * link["mtu"] * 8e3 / link["rate"])
+    entries = seen.scenario["flow"] or [one for kind in TRAFFIC for one in seen.scenario[kind]]
+    rtt = max(float(one["rtt"]) for one in entries)
+    packets = buffered(link["buffer"], link["rate"], rtt, link["mtu"])
+    return packets * float(link["mtu"]) * 8e3 / float(link["rate"])
 
 
 @_metric
@@ -247,8 +273,8 @@ def needless(seen: Seen) -> float | None:
 
 @_metric
 def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
-    """The same, more than in the other run, percentage points."""
-    here, there = resent(seen, who), resent(base, who)
+    """The same, more than all flows of the other run, percentage points."""
+    here, there = resent(seen, who), resent(base, "all")
     return here - there if here is not None and there is not None else None
 
 
@@ -290,11 +316,16 @@ def datagrams_lost(seen: Seen, count: bool = False) -> float | None:
 # --- time
 
 
-def _rate(seen: Seen, time: float) -> float:
-    """Mbit/s of the link at this time, as `link.at` says."""
+def _at(seen: Seen, time: float, key: str) -> float:
+    """Rate or delay of the link at this time, as `link.at` says."""
     link = seen.scenario["link"]
-    known = [one["rate"] for one in link["at"] if one["rate"] and one["time"] <= time + 1e-9]
-    return float(known[-1] if known else link["rate"]) / 1e6
+    known = [one[key] for one in link["at"] if one[key] is not None and one["time"] <= time + 1e-9]
+    return float(known[-1] if known else link[key])
+
+
+def _rate(seen: Seen, time: float) -> float:
+    """Mbit/s of the link at this time."""
+    return _at(seen, time, "rate") / 1e6
 
 
 def _ours(seen: Seen) -> tuple[float, list[float]]:
@@ -309,11 +340,13 @@ def seconds_to(
     seen: Seen, part: float = 0.9, after: str = "0s", until: str = "", hold: str = "500ms"
 ) -> float | None:
     """Seconds from `after` until ours have so large a part of the link as it is then, for as long
-    as `hold`."""
+    as `hold`, and for two of its round trips, as what pauses in each has less."""
     step, each = _ours(seen)
     full = mss(seen.run) / float(seen.scenario["link"]["mtu"])
     want = part * _rate(seen, units.seconds(after)) * full
-    width = max(1, round(units.seconds(hold) / step))
+    longest = max(float(seen.scenario["flow"][i]["rtt"]) for i in seen.roles["flow"][0])
+    trips = 2 * (longest + _at(seen, units.seconds(after), "delay"))
+    width = max(1, math.ceil(max(units.seconds(hold), trips) / step - 1e-9))
     first = round(units.seconds(after) / step)
     last = min(len(each), round(units.seconds(until) / step) if until else len(each))
     for place in range(first, last - width + 1):

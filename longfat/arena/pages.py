@@ -29,6 +29,11 @@ from longfat.run import result
 
 NOT_RUN = Path(__file__).parent / "not_run.toml"
 CARDS, IMAGES = "cards", "img"
+# All that is written beside the runs and their scenarios.
+PAGES = (
+    *("league.html", "league.csv", "runs.csv", "heat.csv", "cloud.csv", f"{IMAGES}/*.svg"),
+    *(f"{CARDS}/*.html", f"{CARDS}/*.md", f"{CARDS}/{IMAGES}/*.svg"),
+)
 HERE = "DIRECTORY"  # in commands, for that of the evaluation
 AGAIN = ("-o", "again")
 
@@ -59,7 +64,9 @@ class Detail:
     values: list[str]
     scenario: str  # relative to the directory of the evaluation
     result: str
+    bases: list[tuple[str, str]]  # the same of the runs that it is compared with
     failed: str = ""
+    left_out: list[str] = field(default_factory=list)  # why, where a number is not of it
 
 
 @dataclass
@@ -81,9 +88,26 @@ class Section:
         return [one for one in self.details if one.failed]
 
     @property
+    def left_out(self) -> list[Detail]:
+        return [one for one in self.details if one.left_out]
+
+    @property
+    def without(self) -> list[str]:
+        """Which of the others' paths a number in brackets is not of."""
+        return list(
+            dict.fromkeys(
+                f"{cell.cc.text}: {cell.reason}"
+                for _, cells in self.rows
+                for cell in cells
+                if cell.without and cell.value is not None
+            )
+        )
+
+    @property
     def files(self) -> list[str]:
-        """The scenario files of the algorithm's runs."""
-        return list(dict.fromkeys(one.scenario for one in self.details))
+        """The scenario files of the algorithm's runs, then of those that they are compared with."""
+        bases = [scenario for one in self.details for scenario, _ in one.bases]
+        return list(dict.fromkeys([*(one.scenario for one in self.details), *bases]))
 
 
 def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:
@@ -128,20 +152,24 @@ def _others(of: Evaluation, cc: Contender) -> list[Contender]:
 
 
 def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> Detail:
-    values, failed = [], ""
-    for place, number in enumerate(criterion.number):
-        points = [x for x in scores.cell(criterion, place, cc).points if x.run == run]
-        values.append(shown(points[0].value, number) if points else "")
-        failed = failed or (points[0].failed if points else "")
+    cells = [scores.cell(criterion, place, cc) for place in range(len(criterion.number))]
+    points = [next((x for x in cell.points if x.run == run), None) for cell in cells]
+    there = [point for point in points if point]
+    bases = {point.base.name: point.base for point in there if point.base}
     other = run.other(cc)
     return Detail(
         run.path,
         other.text if other else "",
         run.seed,
-        values,
+        [
+            shown(point.value, cell.number) if point else ""
+            for cell, point in zip(cells, points, strict=True)
+        ],
         f"{SCENARIOS}/{run.file}",
         _result(scores, run),
-        failed,
+        [(f"{SCENARIOS}/{base.file}", _result(scores, base)) for base in bases.values()],
+        next((point.failed for point in there if point.failed), ""),
+        list(dict.fromkeys(point.why for point in there if point.why)),
     )
 
 
@@ -393,11 +421,17 @@ def _runs(scores: Scores) -> Iterator[list[str]]:
     for cell in scores.cells.values():
         for one in cell.points:
             state = "failed" if one.failed else str(Mark.NOT_YET) if one.missing else "measured"
+            state = "left out" if one.why else state
             run, other = one.run, one.run.other(cell.cc)
             yield [
                 *(cell.criterion.id, cell.number.name, cell.number.unit, cell.cc.text),
                 *(other.text if other else "", run.path, str(run.seed), _value(one.value), state),
-                *(f"{SCENARIOS}/{run.file}", _result(scores, run)),
+                *(one.why, f"{SCENARIOS}/{run.file}", _result(scores, run)),
+                *(
+                    (f"{SCENARIOS}/{one.base.file}", _result(scores, one.base))
+                    if one.base
+                    else ("", "")
+                ),
             ]
 
 
@@ -405,8 +439,9 @@ def _cells(scores: Scores) -> Iterator[list[str]]:
     for cell in scores.cells.values():
         yield [
             *(cell.criterion.id, cell.number.name, cell.number.unit, cell.number.better),
-            *(cell.cc.text, _value(cell.value), str(cell.mark), cell.why),
+            *(cell.cc.text, _value(cell.value), _value(cell.spread), str(cell.mark), cell.reason),
             *("yes" if cell.worst else "", str(len(cell.points)), str(len(cell.failed))),
+            *(str(len(cell.every) - len(cell.without)), str(len(cell.every))),
         ]
 
 
@@ -435,10 +470,12 @@ def tables(scores: Scores) -> dict[str, str]:
     head = "criterion number unit"
     return {
         "league.csv": _csv(
-            f"{head} better algorithm value mark why worst runs failed", _cells(scores)
+            f"{head} better algorithm value spread mark why worst runs failed paths of_paths",
+            _cells(scores),
         ),
         "runs.csv": _csv(
-            f"{head} algorithm beside path seed value state scenario result", _runs(scores)
+            f"{head} algorithm beside path seed value state why scenario result base base_result",
+            _runs(scores),
         ),
         "heat.csv": _csv(
             "criterion path algorithm beside share runs why scenario", _squares(scores)
@@ -447,6 +484,14 @@ def tables(scores: Scores) -> dict[str, str]:
             "criterion path algorithm seed queue_ms goodput_mbps scenario result", _dots(scores)
         ),
     }
+
+
+def forget(out: Path) -> None:
+    """Take all pages away.  What they show and lead to is to be made again; should that end early,
+    they would show an older version's numbers."""
+    for pattern in PAGES:
+        for path in out.glob(pattern):
+            path.unlink()
 
 
 def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:

@@ -4,19 +4,22 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from statistics import mean
+from statistics import fmean
 
 from longfat.arena import carry, metrics
 from longfat.arena.criteria import BESIDE, CC, Criterion, Number, marks
-from longfat.arena.plan import Contender, Evaluation, Run
-from longfat.run.result import Json
+from longfat.arena.plan import RUNS, Contender, Evaluation, Run
+from longfat.run.result import Json, interval
 
-OVER: dict[str, Callable[[list[float]], float]] = {"mean": mean, "most": max, "least": min}
+Paths = dict[str, float | None]
+Values = dict[str, dict[int, float]]  # path -> seed -> value
+OVER: dict[str, Callable[[list[float]], float]] = {"mean": fmean, "most": max, "least": min}
 
 
 class Mark(StrEnum):
@@ -38,9 +41,11 @@ class Point:
     """A number of one run, or why there is none."""
 
     run: Run
-    value: float | None
+    value: float | None = None
     failed: str = ""  # what the run said
     missing: bool = False
+    why: str = ""  # its path is left out of the number
+    base: Run | None = None  # what it is compared with
 
 
 @dataclass
@@ -51,9 +56,10 @@ class Cell:
     number: Number
     cc: Contender
     points: list[Point] = field(default_factory=list)
-    why: str = ""  # there is none
+    why: str = ""  # there is no number, or no better mark
     mark: Mark = Mark.NONE
     worst: bool = False  # of all that were run
+    every: list[str] = field(default_factory=list)  # the paths that any algorithm has
 
     @property
     def failed(self) -> list[Point]:
@@ -63,45 +69,123 @@ class Cell:
     def missing(self) -> list[Point]:
         return [one for one in self.points if one.missing]
 
-    def by_path(self) -> dict[str, float | None]:
-        """Path, and who it is beside -> the mean over the seeds; None where one failed."""
-        found: dict[str, list[float | None]] = {}
+    def _by_seed(self) -> dict[str, dict[int, float | None]]:
+        """Path, and who it is beside -> seed -> value."""
+        found: dict[str, dict[int, list[float | None]]] = {}
         for one in self.points:
             other = one.run.other(self.cc)
-            beside = f" beside {other.text}" if other else ""
-            found.setdefault(one.run.path + beside, []).append(
-                None if one.failed or one.missing else one.value
-            )
-        return {path: _mean(values) for path, values in found.items()}
+            path = one.run.path + (f" beside {other.text}" if other else "")
+            found.setdefault(path, {}).setdefault(one.run.seed, []).append(one.value)
+        return {
+            path: {seed: _mean(values) for seed, values in of.items()} for path, of in found.items()
+        }
+
+    def values(self) -> Values:
+        """The paths that have a value for each seed."""
+        found: Values = {}
+        for path, of in self._by_seed().items():
+            there = {seed: value for seed, value in of.items() if value is not None}
+            if len(there) == len(of):
+                found[path] = there
+        return found
+
+    def by_path(self) -> Paths:
+        """Path -> the mean over the seeds, which counts as `floor` if it is below; None if a seed
+        has no value."""
+        there = self.values()
+        return {
+            path: _over({path: there[path]}, self.number) if path in there else None
+            for path in self._by_seed()
+        }
 
     @property
     def value(self) -> float | None:
-        """The number, if all of its runs are there."""
-        if self.failed or self.missing:
+        """The number, if all of its runs are there, over the paths that have one."""
+        there = self.values()
+        if self.failed or self.missing or not there:
             return None
-        each = [value for value in self.by_path().values() if value is not None]
-        if not each:
+        return _over(there, self.number)
+
+    @property
+    def spread(self) -> float | None:
+        """Half of the number's 95 % interval over its seeds, if there are several."""
+        each = [] if self.value is None else [*_each_seed(self.values(), self.number).values()]
+        if len(each) < 2 or any(map(math.isinf, each)):
             return None
-        return OVER[self.number.over](each)
+        return interval(each)[1]
+
+    @property
+    def without(self) -> list[str]:
+        """The paths of others that are not in the number."""
+        there = self.by_path()
+        return [path for path in self.every if there.get(path) is None]
+
+    @property
+    def reason(self) -> str:
+        """Why there is no number, or no better mark; over which paths it is not, and why."""
+        parts = [self.why] if self.why else []
+        if self.points and not self.failed and not self.missing:
+            if self.without and self.value is not None:
+                parts.append(f"without {_words(self.without, self.every)}")
+            reasons = list(dict.fromkeys(one.why for one in self.points if one.why))
+            parts += reasons[:2] + ([f"and {len(reasons) - 2} more"] if len(reasons) > 2 else [])
+        return "; ".join(parts)
 
     @property
     def said(self) -> str:
-        """The mark, and why it is none or not a better one."""
-        return f"{self.mark}: {self.why}" if self.mark and self.why else self.mark or self.why
+        """The mark, and the reason."""
+        return ": ".join(part for part in (self.mark, self.reason) if part)
 
-    @property
-    def text(self) -> str:
-        """As a table has it."""
+    def _text(self, spread: float | None) -> str:
         if self.failed:
             return f"failed ({len(self.failed)} of {len(self.points)})"
         if self.missing:
             return str(Mark.NOT_YET)
-        return shown(self.value, self.number)
+        words = [shown(self.value, self.number)]
+        if spread is not None:
+            words.append(f"± {shown(spread, self.number)}")
+        if self.value is not None and self.without:
+            every = len(self.every)
+            words.append(f"({every - len(self.without)} of {every} paths)")
+        return " ".join(words)
+
+    @property
+    def text(self) -> str:
+        """As a table of many has it."""
+        return self._text(None)
+
+    @property
+    def whole(self) -> str:
+        """As a card has it, with the spread."""
+        return self._text(self.spread)
+
+
+def _over(values: Values, number: Number) -> float:
+    """The number over paths of which each has a value."""
+    means = [max(number.floor, fmean(of.values())) for of in values.values()]
+    return OVER[number.over](means)
+
+
+def _each_seed(values: Values, number: Number) -> dict[int, float]:
+    """The number of each seed that all of these paths have."""
+    seeds = set.intersection(*(set(of) for of in values.values()))
+    return {
+        seed: _over({path: {seed: of[seed]} for path, of in values.items()}, number)
+        for seed in sorted(seeds)
+    }
 
 
 def _mean(values: list[float | None]) -> float | None:
     there = [value for value in values if value is not None]
-    return mean(there) if there and len(there) == len(values) else None
+    return fmean(there) if there and len(there) == len(values) else None
+
+
+def _words(paths: list[str], every: list[str]) -> str:
+    """Some of all paths: by what they alone have, if that is all of them."""
+    of = {path: re.split(r", | (?=beside )", path) for path in every}
+    others = {word for path in every if path not in paths for word in of[path]}
+    common = (word for word in of[paths[0]] if all(word in of[path] for path in paths))
+    return next((word for word in common if word not in others), "; ".join(paths))
 
 
 def shown(value: float | None, number: Number) -> str:
@@ -136,11 +220,23 @@ def _substituted(word: str, run: Run) -> str:
     return {CC: run.cc.text, BESIDE: run.beside.text if run.beside else ""}.get(word, word)
 
 
-class _Runs:
-    """The runs of an evaluation by who and where they are."""
+def _error(run: Run) -> str:
+    """Where the words are of a run that failed."""
+    return f"{RUNS}/{run.name}.error"
 
-    def __init__(self, of: Evaluation) -> None:
+
+class _Runs:
+    """The runs of an evaluation by who and where they are, and what there is of them."""
+
+    def __init__(self, of: Evaluation, records: dict[str, Json], errors: dict[str, str]) -> None:
         self._of = {self._key(run): run for run in of.runs}
+        self._roles = {one.id: of.roles(one) for one in of.criteria}
+        self._records, self._errors = records, errors
+        self._fails_beside_itself = {
+            (run.criterion, run.cc, run.at): _error(run)
+            for run in of.runs
+            if run.beside == run.cc and run.name in errors
+        }
 
     @staticmethod
     def _key(run: Run) -> tuple[object, ...]:
@@ -158,6 +254,33 @@ class _Runs:
         )
         return self._of.get((run.criterion, wanted["cc"], wanted["beside"], at, run.seed))
 
+    def point(self, run: Run, number: Number, cc: Contender) -> Point:
+        """What an algorithm has in a run."""
+        base = self.base(run, number) if number.base else None
+        if number.base and base is None:
+            return Point(run, why="there is no run that it is compared with")
+        other = run.other(cc) or cc
+        # Whatever came of this one: for all that stand beside it the path is the same.
+        if other != cc and (error := self._fails_beside_itself.get((run.criterion, other, run.at))):
+            return Point(run, why=f"{other.text} fails beside itself: {error}", base=base)
+        if run.name in self._errors:
+            return Point(run, failed=self._errors[run.name], base=base)
+        if base and base.name in self._errors:
+            return Point(run, why=f"what it is compared with failed: {_error(base)}", base=base)
+        wanted = [run, base] if base else [run]
+        if any(one.name not in self._records for one in wanted):
+            return Point(run, missing=True, base=base)
+        roles = self._roles[run.criterion]
+        if run.cc != cc:  # it is who the other stands beside
+            roles = {kind: (theirs, ours) for kind, (ours, theirs) in roles.items()}
+        seen = [metrics.Seen(self._records[one.name], roles) for one in wanted]
+        try:
+            value = metrics.of(number.metric, seen[0], seen[1] if base else None, number.arguments)
+        except (LookupError, ArithmeticError, TypeError, ValueError) as error:
+            return Point(run, failed=f"{number.metric}: {error!r}", base=base)
+        why = metrics.nothing(number.metric) if value is None else ""
+        return Point(run, value, why=why, base=base)
+
 
 def _gain(value: float, other: float, number: Number) -> float:
     """How much better a value is than another; a difference that counts as none is 0."""
@@ -168,20 +291,30 @@ def _gain(value: float, other: float, number: Number) -> float:
     return sign * (value - other) if abs(value - other) > none else 0
 
 
-Paths = dict[str, float | None]
-
-
-def _compare(mine: Paths, theirs: Paths, number: Number) -> float | None:
-    """How much better an algorithm is than another, on the paths that both have."""
-    both = [
-        (value, there)
-        for path, value in mine.items()
-        if value is not None and (there := theirs.get(path)) is not None
+def _beyond_chance(mine: Values, theirs: Values, number: Number) -> bool:
+    """Whether they differ by more than their seeds do: the 95 % interval of the difference has no
+    zero in it.  Where one is never, it is one sign in all seeds.  One seed says nothing of it."""
+    here, there = _each_seed(mine, number), _each_seed(theirs, number)
+    each = [
+        0.0 if here[seed] == there[seed] else here[seed] - there[seed]
+        for seed in here
+        if seed in there
     ]
+    if any(map(math.isinf, each)):
+        return min(each) > 0 or max(each) < 0
+    middle, half = interval(each) if each else (0.0, 0.0)
+    return len(each) < 2 or abs(middle) > half
+
+
+def _compare(mine: Values, theirs: Values, number: Number, *, chance: bool = False) -> float | None:
+    """How much better an algorithm is than another, on the paths that both have; `chance`: even if
+    that is no more than their seeds differ."""
+    both = [path for path in mine if path in theirs]
     if not both or not number.better:
         return None
-    over = OVER[number.over]
-    return _gain(over([one for one, _ in both]), over([one for _, one in both]), number)
+    here, there = ({path: of[path] for path in both} for of in (mine, theirs))
+    gain = _gain(_over(here, number), _over(there, number), number)
+    return gain if not gain or chance or _beyond_chance(here, there, number) else 0
 
 
 def _judge(value: float | None, gains: list[float], number: Number) -> Mark:
@@ -209,8 +342,7 @@ def score(of: Evaluation, out: Path) -> Scores:
             errors[run.name] = error.read_text(errors="replace").strip() or "no reason"
         elif (found := carry.read(run, out)) is not None:
             records[run.name] = found
-    runs = _Runs(of)
-    of_id = {one.id: one for one in of.criteria}
+    runs = _Runs(of, records, errors)
     cells = {}
     for criterion in of.criteria:
         for place, number in enumerate(criterion.number):
@@ -223,9 +355,7 @@ def score(of: Evaluation, out: Path) -> Scores:
                 ]
                 # What is compared with itself says nothing.
                 other = [run for run in there if not number.base or runs.base(run, number) != run]
-                cell.points = [
-                    _point(of, of_id, run, number, runs, records, errors) for run in other
-                ]
+                cell.points = [runs.point(run, number, cc) for run in other]
                 if not cell.points and not cell.why:
                     cell.why = (
                         "it is what the others are compared with"
@@ -248,51 +378,23 @@ def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
     return next(reasons, "")
 
 
-def _point(
-    of: Evaluation,
-    of_id: dict[str, Criterion],
-    run: Run,
-    number: Number,
-    runs: _Runs,
-    records: dict[str, Json],
-    errors: dict[str, str],
-) -> Point:
-    wanted = [run]
-    if number.base:
-        base = runs.base(run, number)
-        if base is None:
-            return Point(run, None)
-        wanted.append(base)
-    roles = of.roles(of_id[run.criterion])
-    seen = []
-    for one in wanted:
-        if one.name in errors:
-            return Point(run, None, failed=errors[one.name])
-        if one.name not in records:
-            return Point(run, None, missing=True)
-        seen.append(metrics.Seen(records[one.name], roles))
-    try:
-        value = metrics.of(
-            number.metric, seen[0], seen[-1] if number.base else None, number.arguments
-        )
-    except (LookupError, ArithmeticError, TypeError, ValueError) as error:
-        return Point(run, None, failed=f"{number.metric}: {error!r}")
-    return Point(run, value)
-
-
 def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
     """The marks of a number: what it is beside those of the standards that were run, and whether
     no other is worse."""
     standards = [cell for cell in cells if cell.cc.text in marks().standards]
     whole = not any(cell.failed or cell.missing for cell in standards)
-    paths = {cell.cc.text: cell.by_path() for cell in cells}
+    values = {cell.cc.text: cell.values() for cell in cells}
+    paths = {cell.cc.text: [*cell.by_path()] for cell in cells}
+    every = list(dict.fromkeys(path for of_one in paths.values() for path in of_one))
     for cell in cells:
+        cell.every = every
+        mine = values[cell.cc.text]
         gains = {
             one.cc.text: gain
             for one in cells
-            if one is not cell
-            and (gain := _compare(paths[cell.cc.text], paths[one.cc.text], number)) is not None
+            if one is not cell and (gain := _compare(mine, values[one.cc.text], number)) is not None
         }
+        left_out = [path for path in paths[cell.cc.text] if path not in mine]
         if cell.failed:
             cell.mark = Mark.FAILED
         elif cell.missing:
@@ -301,11 +403,16 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
             cell.mark = Mark.NONE
         elif cell.cc.text in marks().standards:
             cell.mark = Mark.STANDARD
-        elif whole:
-            beside = [gains[one.cc.text] for one in standards if one.cc.text in gains]
-            cell.mark = _judge(cell.value, beside, number)
-        else:
+        elif not whole:
             cell.why = "a run of a standard failed, or is missing"
+        elif any(path in values[one.cc.text] for one in standards for path in left_out):
+            cell.why = "a standard has a number on a path that is left out here"
+        else:
+            there = [one.cc.text for one in standards if one.cc.text in gains]
+            cell.mark = _judge(cell.value, [gains[one] for one in there], number)
+            plain = [_compare(mine, values[one], number, chance=True) or 0 for one in there]
+            if (else_it_is := _judge(cell.value, plain, number)) is not cell.mark:
+                cell.why = f"{else_it_is} by no more than the seeds differ"
         if cell.cc in of.contenders and cell.value is not None and gains:
             cell.worst = max(gains.values()) <= 0 and min(gains.values()) < 0
 

@@ -14,7 +14,7 @@ from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
 from longfat.build.modules import ROOT, bare_digests
 from longfat.run.identity import Platform
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 from longfat.run.scenario import load, payload
 from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
@@ -113,17 +113,6 @@ def older() -> str:
     if len(those) < len(there):
         says.append("All others are current.")
     return " ".join(says)
-
-
-def interval(values: list[float]) -> tuple[float, float]:
-    """(mean, half of its 95 % interval, by Student's t) of values; (value, 0) of one."""
-    from scipy.special import stdtrit  # half a second, which only pages have to wait
-
-    n, mean = len(values), sum(values) / len(values)
-    if n == 1:
-        return mean, 0.0
-    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
-    return mean, float(stdtrit(n - 1, 0.975)) * (variance / n) ** 0.5
 
 
 def plus(values: list[float], digits: int) -> str:

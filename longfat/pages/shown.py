@@ -13,8 +13,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from longfat.pages.catalogue import PEERS
-from longfat.pages.data import PUBLISHED, interval
-from longfat.run.result import Json
+from longfat.pages.data import PUBLISHED
+from longfat.run.result import Json, interval
 
 Key = TypeVar("Key")
 

@@ -76,6 +76,17 @@ def jain(values: list[float]) -> float | None:
     return sum(values) ** 2 / (len(values) * squares) if squares else None
 
 
+def interval(values: list[float]) -> tuple[float, float]:
+    """(mean, half of its 95 % interval, by Student's t) of values; (value, 0) of one."""
+    from scipy.special import stdtrit  # half a second, which only pages have to wait
+
+    n, mean = len(values), sum(values) / len(values)
+    if n == 1:
+        return mean, 0.0
+    variance = sum((value - mean) ** 2 for value in values) / (n - 1)
+    return mean, float(stdtrit(n - 1, 0.975)) * (variance / n) ** 0.5
+
+
 # How many numbers each kind of line has.
 _WIDTH = {"o": 1, "f": 12, "u": 3, "q": 7, "l": 7, "d": 4, "a": 2}
 

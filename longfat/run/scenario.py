@@ -372,7 +372,18 @@ class Host(_Strict):
 
 Group = Flow | Udp | Short | Request | Video  # an entry of traffic
 
+
 # The tables of traffic.
+def buffered(buffer: Buffer, rate: float, rtt: float, mtu: int) -> int:
+    """A buffer in packets: one at least, however little is asked for."""
+    amount, unit = buffer
+    if unit == "bdp":
+        amount *= rate / 8 * rtt / mtu
+    elif unit == "b":
+        amount /= mtu
+    return max(1, round(amount))
+
+
 TRAFFIC = ("flow", "udp", "short", "request", "video")
 
 
@@ -641,13 +652,9 @@ class Scenario(_Strict):
 
     def packets(self, link: Link, *, reverse: bool = False) -> int:
         """The buffer of a link, or of its other direction, in packets of its MTU."""
-        amount, unit = link.reverse_buffer if reverse else link.buffer
-        if unit == "bdp":
-            rate = link.reverse_rate if reverse and link.reverse_rate else link.rate
-            amount *= rate / 8 * self.max_rtt / link.mtu
-        elif unit == "b":
-            amount /= link.mtu
-        return max(1, round(amount))
+        rate = link.reverse_rate if reverse and link.reverse_rate else link.rate
+        buffer = link.reverse_buffer if reverse else link.buffer
+        return buffered(buffer, rate, self.max_rtt, link.mtu)
 
     @property
     def most_in_flight(self) -> float:

@@ -133,7 +133,9 @@ def test_every_number_has_runs(profile: str) -> None:
             paths = [x for x in there if any(fnmatchcase(x.path, p) for p in number.paths)]
             assert paths, f"{criterion.id}: {number.name}: no path is {number.paths}"
             if number.base:
-                assert any(score._Runs(of).base(run, number) for run in paths), cell.number.name
+                assert any(
+                    score._Runs(of, {}, {}).base(run, number) for run in paths
+                ), cell.number.name
 
 
 def test_the_first_look_is_short() -> None:
@@ -292,7 +294,13 @@ def record(**changes: Any) -> Json:
             "duration": 100.0,
             "warmup": 20.0,
             "sample": 0.1,
-            "link": {"rate": 10_000_000, "mtu": 1500, "buffer": [1.0, "bdp"], "at": []},
+            "link": {
+                "rate": 10_000_000,
+                "mtu": 1500,
+                "buffer": [1.0, "bdp"],
+                "delay": 0.0,
+                "at": [],
+            },
             "links": [],
             "host": {"timestamps": True},
             "flow": [entry(), entry()],
@@ -333,17 +341,26 @@ def value(name: str, run: Json, base: Json | None = None, **arguments: Any) -> f
 
 
 def test_harm() -> None:
-    """What the other has beside us, against beside its own kind."""
-    base = record(flows=[flow(0, 5_000_000), flow(1, 4_000_000)])
+    """What the other has beside us, against beside its own kind: there as much as one of both has
+    in the mean, whichever began first."""
+    base = record(flows=[flow(0, 6_000_000), flow(1, 2_000_000)])
     assert value("goodput_lost", record(), base, who="theirs") == 25
-    assert value("goodput_lost", base, base, who="theirs") == 0
+    assert value("goodput_part", record(), base, who="theirs") == 75
+    assert value("goodput_lost", record(), base, who="ours") == -50
+    # Three of theirs, of which the other run has as many beside one.
+    theirs = [flow(1, 1_000_000) for _ in range(3)]
+    three = record(flows=[flow(0, 5_000_000), *theirs])
+    alone = record(flows=[flow(0, 5_000_000), *(flow(1, 1_000_000) for _ in range(3))])
+    assert value("goodput_lost", three, alone, who="theirs") == 50
     slower = record()
     slower["summary"] = slower["summary"] | {"queue_delay_ms": {"p95": 20.0}}
     assert value("queue_more", slower, base) == 12
     # 3e7 bytes are 20718.2 packets of 1448.
     lossy = record(flows=[flow(0, 6_000_000), flow(1, 3_000_000, retransmissions=207)])
     assert value("resent_more", lossy, base) == pytest.approx(100 * 207 / (3e7 / 1448))
-    nothing = record(flows=[flow(0, 1), flow(1, 0)])
+    both = record(flows=[flow(0, 4_000_000, retransmissions=414), flow(1, 2_000_000)])
+    assert value("resent_more", lossy, both) == pytest.approx(0)
+    nothing = record(flows=[flow(0, 0), flow(1, 0)])
     assert value("goodput_lost", record(), nothing, who="theirs") is None
 
 
@@ -352,6 +369,7 @@ def test_shares() -> None:
     assert value("share", one) == pytest.approx(200 / 3)
     assert value("ratio", one) == 2
     assert value("least_share", one) == 60
+    assert value("least_share", one, who="ours") == 120
     assert value("fairness", one) == pytest.approx(81 / (2 * 45))
     assert value("utilisation", one) == 90
     assert value("ratio", record(flows=[flow(0, 1), flow(1, 0)])) == math.inf
@@ -360,11 +378,31 @@ def test_shares() -> None:
 
 def test_queue_of_the_buffer() -> None:
     one = record()
-    assert value("queue_delay", one, of="buffer") == 40  # 8 of 20 ms
+    # A round trip holds 16.7 packets, the buffer 17.
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 20.4)
     one["scenario"]["link"]["buffer"] = [8.0, "p"]  # 9.6 ms
     assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
     one["scenario"]["link"]["buffer"] = [12000.0, "b"]
     assert value("queue_delay", one, of="buffer") == pytest.approx(100 * 8 / 9.6)
+    # However little is asked for, it holds a packet, which takes 1.2 ms.
+    one["scenario"]["link"]["buffer"] = [0.01, "bdp"]
+    one["summary"]["queue_delay_ms"]["p95"] = 1.2
+    assert value("queue_delay", one, of="buffer") == pytest.approx(100)
+
+
+def test_a_criterion_says_where_a_buffer_is_no_packet() -> None:
+    """What a criterion asks for and no buffer can hold is said in it."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    found: dict[str, set[str]] = {}
+    for run in of.runs:
+        amount, unit = run.scenario.link.buffer
+        if unit == "bdp" and amount * run.scenario.bdp < run.scenario.link.mtu:
+            found.setdefault(run.criterion, set()).add(run.path)
+    short = {"10mbit, 1ms, 0.1bdp", "10mbit, 1ms, 1bdp", "10mbit, 10ms, 0.1bdp"}
+    assert found == {"6.1": {*short, "100mbit, 1ms, 0.1bdp"}}
+    (one,) = (one for one in of.criteria if one.id == "6.1")
+    assert "hold one packet: at 10 Mbit/s and 1 ms both" in one.differs
+    assert "at 10 Mbit/s and 10 ms, and at 100 Mbit/s and 1 ms." in one.differs
 
 
 def rated(rates: list[float], at: list[Json] | None = None) -> Json:
@@ -381,9 +419,24 @@ def test_time_to_a_rate() -> None:
     assert value("seconds_to", rated(rising), after="1.5s") == pytest.approx(0.5)
     assert value("seconds_to", rated([0.5 * full] * 50)) == math.inf
     assert value("seconds_to", rated(rising), until="2.2s") == math.inf
-    slower = [{"time": 1.0, "rate": 1_000_000}]
+    slower = [{"time": 1.0, "rate": 1_000_000, "delay": None}]
     assert value("seconds_to", rated([0.91] * 50, slower), after="1s") == 0
     assert value("seconds_to", rated([0.91] * 50, slower), after="0s") == math.inf
+
+
+def test_a_rate_is_held_for_two_round_trips() -> None:
+    """Of 600 ms: 0.6 s of all of the link and a pause of 0.6 s is the half of it."""
+    full = 10 * 1448 / 1500
+    one = rated(([full] * 6 + [0.0] * 6) * 5 + [full] * 30)
+    assert value("seconds_to", one) == 0
+    one["scenario"]["flow"][0]["rtt"] = 0.6
+    assert value("seconds_to", one) == pytest.approx(6 - 0.1)
+    # The delay of the link is in it, from when on it is so.
+    one["scenario"]["flow"][0]["rtt"] = 0.02
+    later: Json = {"time": 1.0, "rate": None, "delay": 0.58}
+    one["scenario"]["link"]["at"] = [later]
+    assert value("seconds_to", one) == 0
+    assert value("seconds_to", one, after="1.2s") == pytest.approx(6 - 0.1 - 1.2)
 
 
 def test_backing_off() -> None:
@@ -569,23 +622,70 @@ def number(**changes: Any) -> criteria.Number:
 )
 def test_marks(value: float | None, standards: list[float], more: Json, mark: Mark) -> None:
     one = number(**more)
-    beside: list[score.Paths] = [{"a path": standard} for standard in standards]
-    gains = [score._compare({"a path": value}, there, one) for there in beside]
+    mine: score.Values = {} if value is None else {"a path": {1: value}}
+    gains = [score._compare(mine, {"a path": {1: standard}}, one) for standard in standards]
     assert score._judge(value, [x for x in gains if x is not None], one) is mark
 
 
 def goodputs(of: plan.Evaluation, out: Path, each: dict[Any, Any]) -> score.Scores:
     """An evaluation of which each run has these goodputs, by who it is of, and the path: those of
-    two flows."""
+    two flows; or has said this, and failed."""
     for run in of.runs:
         key = run.cc.text + (f" beside {run.beside.text}" if run.beside else "")
         found = each.get((key, run.path), each.get(key))
-        if found is not None:
+        if isinstance(found, str):
+            result.write_whole(found, carry.error_of(run, out))
+        elif found is not None:
             one = record(flows=[flow(0, found[0]), flow(1, found[-1])])
             one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
             one["observed"] = {name: {} for name in run.observe}
             result.write(one, carry.file_of(run, out))
     return score.score(of, out)
+
+
+@pytest.mark.parametrize(
+    ("mine", "theirs", "beyond"),
+    [
+        ([9.0], [5.0], True),  # of one draw, as the page says
+        ([9.0, 9.0, 9.0], [5.0, 5.0, 5.0], True),
+        ([9.0, 8.0, 9.5], [5.0, 5.5, 4.5], True),
+        ([9.0, 2.0, 9.5], [5.0, 5.5, 4.5], False),
+        # What a seed does to both is no spread of the difference.
+        ([11.0, 21.0, 31.5], [10.0, 20.0, 30.0], True),
+        ([math.inf, math.inf, 4.0], [3.0, 3.0, 3.0], True),
+        ([math.inf, 2.0, 4.0], [3.0, 3.0, 3.0], False),
+    ],
+)
+def test_a_difference_is_beyond_the_spread(
+    mine: list[float], theirs: list[float], beyond: bool
+) -> None:
+    here, there = ({"a path": dict(enumerate(each))} for each in (mine, theirs))
+    assert (score._compare(here, there, number()) != 0) is beyond
+    assert (score._compare(here, there, number(), chance=True) or 0) < 0
+
+
+def test_the_spread_is_shown(own: Path, tmp_path: Path) -> None:
+    """Over the seeds, in the card and in the table, not in the league; a difference within it is
+    none, and that is said."""
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    for run in of.runs:
+        bps = {"vegas": (2e6, 5e6, 8e6), "cubic": (3e6, 3e6, 3e6)}[run.cc.text][run.seed - 1]
+        one = record(flows=[flow(0, int(bps)), flow(1, 0)])
+        one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
+        one["observed"] = {"rates": {"dt": 1, "groups": {}}}
+        result.write(one, carry.file_of(run, tmp_path))
+    scores = score.score(of, tmp_path)
+    vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    # By Student's t: 4.303 standard deviations of 3 over the root of 3.
+    assert vegas.spread == pytest.approx(4.3027 * 3 / math.sqrt(3), rel=1e-4)
+    assert (vegas.whole, vegas.text) == ("5.0000 ± 7.4524", "5.0000")
+    assert (vegas.mark, cubic.spread) == (Mark.BETWEEN, 0)
+    assert vegas.said == "between: better by no more than the seeds differ"
+    pages.write(scores, tmp_path)
+    for name in ("vegas.html", "vegas.md"):
+        assert "5.0000 ± 7.4524" in (tmp_path / "cards" / name).read_text()
+    assert "±" not in (tmp_path / "league.html").read_text()
+    assert [row["spread"] for row in rows(tmp_path / "league.csv")] == ["7.45241", "0"]
 
 
 def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
@@ -603,10 +703,20 @@ def test_marks_compare_the_same_paths(own: Path, tmp_path: Path) -> None:
     scores = goodputs(of, tmp_path, each)
     dctcp, vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
     assert (dctcp.value, cubic.value) == (5, 10.5)
+    # The row says of what it is.
+    assert (dctcp.text, cubic.text) == ("5.0000 (2 of 4 paths)", "10.5000")
+    assert dctcp.said == "better: without False"
     assert dctcp.mark is Mark.BETTER and vegas.mark is Mark.WORSE
     # They have the same where both are, and cubic has less than dctcp there.
     assert vegas.worst and not dctcp.worst
 
+
+CASES = """
+[scenario.case."both"]
+
+[scenario.case."alone"]
+"link.buffer" = "10p"
+"""
 
 HARM = """
 [[number]]
@@ -645,6 +755,32 @@ def test_a_standard_is_not_harmless_by_itself(own: Path, tmp_path: Path) -> None
     assert not vegas.worst and not scores.worst
 
 
+def test_a_gain_does_not_pay_for_harm(own: Path, tmp_path: Path) -> None:
+    """What one has more on a path is no harm there, and no less on another; by the mean of the
+    seeds, as each of them differs by chance."""
+    (own / "1.toml").write_text(harmed().replace("harmful = 50", "harmful = 50\nfloor = 0"))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    each: dict[Any, Any] = {"cubic beside cubic": [5e5, 5e5]}
+    each |= {("vegas beside cubic", "10p"): [1e5, 1e5], ("vegas beside cubic", "100p"): [0, 1e6]}
+    vegas = goodputs(of, tmp_path, each).cell(of.criteria[0], 0, of.all[0])
+    assert vegas.by_path() == {"10p beside cubic": 80, "100p beside cubic": 0}
+    assert vegas.value == 40
+    # What was measured is in the table.
+    assert {one.value for one in vegas.points} == {80, -100}
+
+
+def test_harm_has_a_floor_and_a_threshold() -> None:
+    """To goodput, to delay and by loss; what they gain is a number of its own."""
+    criteria.load.cache_clear()
+    (harm,) = criteria.choose(["5.2"])[:1]
+    numbers = [one for one in harm.number if one.name.startswith("harm")]
+    assert {one.metric for one in numbers} == {"goodput_lost", "queue_more", "resent_more"}
+    for one in numbers:
+        assert one.harmful is not None and (one.floor == 0 or one.over == "most"), one.name
+    assert [one.metric for one in harm.number if one.base and not one.better] == ["goodput_part"]
+
+
 @pytest.mark.parametrize(("left", "mark"), [(3, Mark.HARMFUL), (6, Mark.HARMLESS)])
 def test_beside_one_standard_the_threshold_decides(
     own: Path, tmp_path: Path, left: int, mark: Mark
@@ -661,6 +797,103 @@ def test_beside_one_standard_the_threshold_decides(
     assert (cubic.text, cubic.mark, cubic.why) == (
         *("-", Mark.NONE, "it is what the others are compared with"),
     )
+
+
+def test_one_that_crashes_takes_no_cell_of_those_beside_it(own: Path, tmp_path: Path) -> None:
+    """What fails beside itself on a path is left out of the others' numbers there, and they say
+    so."""
+    (own / "1.toml").write_text(paired())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {(f"{a} beside {b}"): [6e6, 6e6] for a in "vegas bbr cubic".split()
+                            for b in "vegas bbr cubic".split()}  # fmt: skip
+    # One that does not crash beside it is left out, too: all have the same paths.
+    each |= {(f"{one}", "10p"): "Kernel panic" for one in ("vegas beside bbr", "bbr beside bbr")}
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert bbr.mark is Mark.FAILED and bbr.text.startswith("failed (2 of ")
+    assert (vegas.mark, vegas.text) == (Mark.BETWEEN, "6.0000 (5 of 6 paths)")
+    assert (cubic.mark, cubic.text) == (Mark.STANDARD, "6.0000 (5 of 6 paths)")
+    (itself,) = (run for run in of.runs if run.cc == run.beside == of.all[1] and run.path == "10p")
+    said = f"bbr fails beside itself: runs/{itself.name}.error"
+    assert vegas.said == f"between: without 10p beside bbr; {said}"
+    # Where neither fails beside itself it counts for both.
+    each["vegas beside cubic", "100p"] = "Kernel panic"
+    scores = goodputs(of, tmp_path / "both", each)
+    vegas, _, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert vegas.mark is cubic.mark is Mark.FAILED
+
+
+def test_a_failed_base_is_not_a_failure_of_others(own: Path, tmp_path: Path) -> None:
+    """What they are compared with failed: the path is left out, with the name of the run."""
+    (own / "1.toml").write_text(harmed())
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic", "bbr"], "smoke")
+    each: Json = {f"{a} beside {b}": [5e5, 5e5] for a in "vegas cubic bbr".split()
+                  for b in "cubic bbr".split()}  # fmt: skip
+    each["bbr beside bbr"] = "Kernel panic"
+    plan.write_scenarios(of, tmp_path)
+    scores = goodputs(of, tmp_path, each)
+    vegas, cubic, bbr = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.text) == (Mark.HARMLESS, "0.0 (2 of 4 paths)")
+    assert (cubic.mark, cubic.text) == (Mark.STANDARD, "-")
+    assert bbr.text == "0.0 (2 of 4 paths)"
+    failed = [run for run in of.runs if run.cc == run.beside == of.all[2]]
+    for run in failed:
+        assert f"bbr fails beside itself: runs/{run.name}.error" in vegas.said
+    pages.write(scores, tmp_path)
+    for name in ("vegas.html", "vegas.md"):
+        card = (tmp_path / "cards" / name).read_text()
+        assert f"../runs/{failed[0].name}.error" in card and "Failed:" not in card
+        assert f"scripts/longfat run DIRECTORY/scenarios/{failed[0].file} -o again" in card
+    # Each number of a run has a link to the scenario of what it is compared with.
+    card = (tmp_path / "cards/vegas.html").read_text()
+    assert f"../scenarios/{failed[0].file}" in card
+    (row,) = (
+        row
+        for row in rows(tmp_path / "runs.csv")
+        if (row["algorithm"], row["beside"], row["path"]) == ("vegas", "bbr", "10p")
+    )
+    assert (row["state"], row["base_result"]) == ("left out", f"runs/{failed[0].name}.error")
+    assert row["base"] == f"scenarios/{failed[0].file}"
+
+
+def test_a_case_that_others_are_compared_with_fails(own: Path, tmp_path: Path) -> None:
+    text = ONE.replace('vary = { "link.buffer" = ["10p", "100p"] }', CASES)
+    based = 'metric = "goodput_part"\npaths = ["both"]\nbase = { case = "alone" }'
+    (own / "1.toml").write_text(text.replace('metric = "goodput"', based))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"vegas": [5], "cubic": [5], ("vegas", "alone"): "Kernel panic"}
+    vegas, cubic = (goodputs(of, tmp_path, each).cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.text, cubic.text) == (Mark.NONE, "-", "100.0000")
+    assert "what it is compared with failed: runs/1-vegas-alone-s1.error" in vegas.said
+
+
+def test_what_leaves_paths_out_says_so(own: Path, tmp_path: Path) -> None:
+    """A number of fewer paths than the standard's has no mark, and the cell counts them."""
+    text = ONE.replace('"20ms" }', '"20ms" }, { cc = "$cc", rtt = "20ms" }')
+    (own / "1.toml").write_text(text.replace('metric = "goodput"', 'metric = "fairness"'))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"vegas": [5, 5], "bbr": [5, 5], "cubic": [5, 1]}
+    each["vegas", "10p"] = [0, 0]
+    scores = goodputs(of, tmp_path, each)
+    vegas, bbr, _ = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.value, vegas.text, vegas.mark) == (1, "1.0000 (1 of 2 paths)", Mark.NONE)
+    assert vegas.said == (
+        "a standard has a number on a path that is left out here; without 10p; "
+        "no flow carried anything"
+    )
+    assert (bbr.text, bbr.mark) == ("1.0000", Mark.BETTER)
+    # A standard that has fewer is compared with on those.
+    each |= {("vegas", "10p"): [5, 5], ("cubic", "10p"): [0, 0]}
+    scores = goodputs(of, tmp_path / "other", each)
+    assert scores.cell(of.criteria[0], 0, of.all[0]).mark is Mark.BETTER
+
+
+def test_why_there_is_no_number_is_of_a_metric() -> None:
+    assert {*metrics.NOTHING} <= {*metrics.METRICS}
 
 
 def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Path) -> None:
@@ -988,6 +1221,37 @@ def test_the_heat_map_says_who_is_not_in_it(own: Path) -> None:
     assert found.rows[1][0].run is None and found.rows[1][1].why == "not measured yet"
 
 
+def test_who_is_starved_is_not_harmful(own: Path, tmp_path: Path) -> None:
+    """The threshold is of what the others have, whoever is named first in the run."""
+    least = 'metric = "least_share"\narguments = { who = "theirs" }\nharmful = 50'
+    (own / "1.toml").write_text(paired().replace('metric = "goodput"', least))
+    criteria.load.cache_clear()
+    each: Json = {f"{one} beside {one}": [5e6, 5e6] for one in ("vegas", "cubic", "bbr")}
+    for strong, weak in (("cubic", "vegas"), ("bbr", "vegas"), ("bbr", "cubic")):
+        each |= {f"{strong} beside {weak}": [9e6, 1e5], f"{weak} beside {strong}": [1e5, 9e6]}
+    # Of two the one that is named first is first in the run.
+    for number, words in enumerate((["vegas", "bbr"], ["bbr", "vegas"])):
+        of = plan.evaluation(words, ["cubic"], "smoke")
+        scores = goodputs(of, tmp_path / str(number), each)
+        cells = {cc.text: scores.cell(of.criteria[0], 0, cc) for cc in of.all}
+        beside = {cc: cell.by_path()["10p beside cubic"] for cc, cell in cells.items()}
+        assert beside == {"vegas": 180, "bbr": 2, "cubic": 100}, words
+        assert cells["cubic"].by_path()["10p beside bbr"] == 180
+        marks = {cc: cell.mark for cc, cell in cells.items()}
+        assert marks == {"vegas": Mark.BETTER, "bbr": Mark.HARMFUL, "cubic": Mark.STANDARD}
+
+
+def test_no_victim_is_harmful() -> None:
+    """An index of both flows has no threshold where others stand beside it."""
+    for one in criteria.load():
+        entries = [*one.scenario.get("flow", [])]
+        alone = all(entry["cc"] == criteria.CC for entry in entries)
+        for number in one.number:
+            who = number.arguments.get("who", "all")
+            if number.metric in ("fairness", "ratio", "least_share") and not alone:
+                assert who == "theirs" or number.harmful is None, f"{one.id}: {number.name}"
+
+
 def test_beside_each_other(own: Path, tmp_path: Path) -> None:
     """Who stands beside whom is another path, for the second of two, too."""
     (own / "1.toml").write_text(paired())
@@ -1032,11 +1296,52 @@ def test_what_no_run_shows_is_listed() -> None:
     ids = {one.id for one in criteria.load()}
     missing = {one.id for one in pages.not_run()}
     assert not ids & missing
-    chapters = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2 5.2.1 5.2.2 5.2.3 5.3 6.1 6.2 6.4 7.1 7.2 7.3"
+    chapters = (
+        "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2 5.2.1 5.2.2 5.2.3 5.3.1 5.3.2 6.1 6.2 6.4 7.1 7.2 7.3"
+    )
     wanted = {*chapters.split(), *"7.4 7.5 7.6 7.7 7.8 7.9 7.10 7.11".split()}
     wanted |= {f"tcpeval-{x}" for x in "4.4.1 4.4.2 4.4.3 4.4.4 4.4.5 4.4.6".split()}
     wanted |= {f"tcpeval-{x}" for x in "5.1 5.2 5.3 6.1 6.2 6.3".split()}
     assert wanted <= ids | missing
+
+
+def test_what_is_argued_is_on_the_page() -> None:
+    """Each under its section of the RFC, by the RFC's own names."""
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    argued = page.partition("## Argued, not measured")[2].partition("\n## ")[0]
+    of = re.findall(r"^\*\*(?:RFC 9743, )?(?:tcpeval )?([\d.]+), ", argued, re.M)
+    assert sorted(of) == sorted(one.id.removeprefix("tcpeval-") for one in pages.not_run())
+    titles = {one.id: one.title for one in pages.not_run()}
+    assert titles["6.2"] == "Tunnel behaviour" and titles["5.3.2"] == "Incremental deployment"
+    assert titles["7.10"] == "Multipath transport"
+    principles = argued.partition("5.3.2, ")[0]
+    assert "RFC 2914" in principles and "RFC 7141" in principles
+    tunnels = argued.partition("**6.2, ")[2].partition("\n**")[0]
+    assert "explicit signals" in tunnels
+
+
+def test_what_differs_is_said() -> None:
+    """The suite's traffic goes in both directions, the satellites' path is another, and loads are
+    of payload."""
+    of = {one.id: one for one in criteria.load()}
+    for one in of.values():
+        if one.of == "tcpeval-01" and one.scenario:
+            back = any(entry.get("reverse") for entry in one.scenario.get("short", []))
+            said = "Nothing goes in the other direction." in one.differs
+            assert said is not back, one.id
+    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["7.3", "tcpeval-4.4.2"]).runs
+    (leo, *_) = (run.scenario for run in runs if run.path == "low orbit")
+    steps = leo.steps(leo.link)
+    rates = [round(step.rate / 1e6) for step in steps if step.rate]
+    trips = [round(1e3 * leo.flow[0].rtt + step.delay / 1e6) for step in steps]
+    words = f"{min(rates)} to {max(rates)} Mbit/s and {min(trips)} to {max(trips)} ms instead of"
+    assert words in of["7.3"].differs
+    load = next(run.scenario for run in runs if run.path == "load 110")
+    headers = 100 * load.link.rate / load.capacity
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    assert f"a load of 100 % is {headers:.0f} % of the link" in page
+    assert "ours: 100 Mbit/s and 40 ms" in of["5.1.3"].differs
+    assert "buffer is ours: half a BDP" in of["7.5"].differs
 
 
 def test_json_of_a_record_has_no_infinity(own: Path, backend: Fake, tmp_path: Path) -> None:

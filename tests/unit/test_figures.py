@@ -401,7 +401,7 @@ def test_observed_of_several_flows() -> None:
     ],
 )
 def test_interval(values: list[float], mean: float, half: float) -> None:
-    assert figures.interval(values) == pytest.approx((mean, half), abs=5e-4)
+    assert result.interval(values) == pytest.approx((mean, half), abs=5e-4)
 
 
 @pytest.mark.parametrize("seeds", [2, 3, 5, 20, 21, 22, 300])
@@ -410,7 +410,7 @@ def test_an_interval_holds_95_percent_of_students_t(seeds: int) -> None:
     values = [float(i) for i in range(seeds)]
     mean = sum(values) / seeds
     error = math.sqrt(sum((v - mean) ** 2 for v in values) / (seeds - 1) / seeds)
-    degrees, t = seeds - 1, figures.interval(values)[1] / error
+    degrees, t = seeds - 1, result.interval(values)[1] / error
     # Over the angle atan(x / sqrt(degrees)) the density is a power of the cosine.
     top, steps = math.atan(t / math.sqrt(degrees)), 10_000
     angles = [(i + 0.5) * top / steps for i in range(steps)]

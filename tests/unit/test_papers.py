@@ -27,7 +27,7 @@ from longfat.core.errors import CANNOT_WRITE, LabError
 from longfat.pages import __main__ as main
 from longfat.pages import catalogue, cost, data, page, work
 from longfat.pages.catalogue import PEERS, Criterion, Figure
-from longfat.pages.data import RESULTS, interval
+from longfat.pages.data import RESULTS
 from longfat.pages.figures import ltcp, use
 from longfat.pages.observe import crosscheck
 from longfat.pages.observe.ltcp import WINDOW
@@ -36,6 +36,7 @@ from longfat.pages.tables import readme
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge
 from longfat.run import backends, identity, result, runner, scenario
 from longfat.run.identity import Platform
+from longfat.run.result import interval
 
 FIGURES = catalogue.load().figure
 IDS = [figure.id for figure in FIGURES]

@@ -7,7 +7,6 @@ from statistics import mean
 
 from matplotlib import pyplot
 
-from longfat.pages.data import interval
 from longfat.pages.observe.composite import SHOWN, WINDOW
 from longfat.pages.shown import (
     Runs,
@@ -24,7 +23,7 @@ from longfat.pages.shown import (
     ratio,
 )
 from longfat.pages.tables.composite import COUNTS
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 
 PAPER = public("composite")
 

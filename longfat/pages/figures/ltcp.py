@@ -15,7 +15,7 @@ from matplotlib import pyplot
 from matplotlib.axes import Axes
 
 from longfat.pages.catalogue import PEERS
-from longfat.pages.data import interval, logarithmic
+from longfat.pages.data import logarithmic
 from longfat.pages.observe.ltcp import WINDOW
 from longfat.pages.shown import (
     AT_ONCE,
@@ -38,7 +38,7 @@ from longfat.pages.shown import (
     utilisation,
 )
 from longfat.run import result
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 
 # --- LTCP's arithmetic, from the paper's equations
 

@@ -8,7 +8,6 @@ from statistics import mean
 from longfat.pages.data import (
     by_case,
     grouped,
-    interval,
     markdown,
     older,
     plus,
@@ -19,7 +18,7 @@ from longfat.pages.observe.cwhstcp import (
     fast_flows,
 )
 from longfat.pages.tables import picture
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 
 
 def _flows(runs: list[Json]) -> list[str]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from longfat.pages.data import (
     grouped,
-    interval,
     kept,
     markdown,
     older,
@@ -13,7 +12,7 @@ from longfat.pages.data import (
 )
 from longfat.pages.observe.ghstcp import FILL_FROM
 from longfat.pages.tables import picture
-from longfat.run.result import Json
+from longfat.run.result import Json, interval
 
 
 def _jitter(run: Json) -> str:
