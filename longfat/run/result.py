@@ -330,12 +330,17 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
     return out
 
 
+def _lines(path: Path) -> list[str]:
+    """What a kernel or a program said, which may be anything."""
+    return path.read_text(errors="replace").splitlines()
+
+
 def _said_of_modules(run: Path, error: str) -> str:
     """What insmod and the kernel said, if a module could not be loaded."""
     if "cannot be loaded" not in error:
         return ""
     texts = [run / name for name in ("out", "dmesg")]
-    lines = [x for path in texts if path.exists() for x in path.read_text().splitlines()[-10:]]
+    lines = [x for path in texts if path.exists() for x in _lines(path)[-10:]]
     return "".join(f"\n{line}" for line in lines)
 
 
@@ -352,7 +357,8 @@ def make(
     for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
         file = run / name
         if name == "error" and file.exists():
-            raise LabError(file.read_text().strip() + _said_of_modules(run, file.read_text()))
+            said = file.read_text(errors="replace")
+            raise LabError(said.strip() + _said_of_modules(run, said))
         if name != "error" and not file.exists():
             said = "".join(
                 (run / f).read_text(errors="replace")[-1500:]
@@ -360,9 +366,9 @@ def make(
                 if (run / f).exists()
             )
             raise LabError(f"the run left no {name}; it said:\n{said}")
-    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
+    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in _lines(run / "log")]
     # A virtual kernel also tells what happened before and after, to its very end.
-    whole = (run / "dmesg").read_text().splitlines() if (run / "dmesg").exists() else log
+    whole = _lines(run / "dmesg") if (run / "dmesg").exists() else log
     bad = [line for line in [*log, *whole] if SPLAT.search(line)]
     if bad:
         # Without how it booted, unless that is what it complained of.

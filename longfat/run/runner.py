@@ -104,6 +104,17 @@ def _full(run: Path) -> str:
     return f"no space is left in {run.parent}: free some, or set TMPDIR to another directory\n"
 
 
+# What reading a run raises that left something else than a run leaves.
+_UNREADABLE = (LookupError, ValueError, ArithmeticError)
+
+
+def _packets(samples: Path) -> int:
+    """How many packets the bottleneck carried."""
+    with samples.open(errors="replace") as file:
+        last = [line for line in file if line.startswith("q ")][-1]
+    return int(last.split()[5])
+
+
 def _one(
     job: Job,
     where: Backend | Kernels,
@@ -147,7 +158,8 @@ def _one(
         job.wall = time.monotonic() - began
         try:
             data = backend.outcome(job.scenario, job.seed, plan, run, parts)
-        except LabError as error:
+            job.packets = _packets(run / "samples")
+        except (LabError, *_UNREADABLE) as error:
             kept = _kept(job)
             left = f"all it left: {kept}"
             try:
@@ -159,10 +171,10 @@ def _one(
                 left = f"what it left could not be copied to {kept}: {lost}"
             full = _full(run)
             kind = Unwritable if full else LabError
-            raise kind(f"{job.scenario.name}, seed {job.seed}: {error}\n{full}({left})") from error
-        with (run / "samples").open() as samples:
-            last = [line for line in samples if line.startswith("q ")][-1]
-        job.packets = int(last.split()[5])
+            why = str(error)
+            if not isinstance(error, LabError):
+                why = f"what it left cannot be read: {error!r}"
+            raise kind(f"{job.scenario.name}, seed {job.seed}: {why}\n{full}({left})") from error
         job.reached = job.scenario.duration
         captures.keep(run, job.scenario.captures, job.path)
         keep(data, job.path)
