@@ -87,17 +87,22 @@ def _forget_what_it_left(run: Run, out: Path) -> None:
     shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
 
 
-def _never_sent(run: Run, data: Json) -> bool:
-    """Whether nothing at all arrived of all flows and objects of the algorithm."""
-    flows = [flow for flow in data["flows"] if flow["cc"] == run.cc.cc]
-    columns = [one["received"] for flow in flows for one in flow["connections"]]
+def _never_sent(run: Run, data: Json) -> list[str]:
+    """The algorithms of a run of which nothing arrived, and nothing was sent again: what only
+    loses does send."""
+    return [cc for cc in sorted(run.scenario.algorithms) if _sent_nothing(run, data, cc)]
+
+
+def _sent_nothing(run: Run, data: Json, cc: str) -> bool:
+    connections = [one for flow in data["flows"] if flow["cc"] == cc for one in flow["connections"]]
+    columns = [one[name] for one in connections for name in ("received", "retransmissions")]
     objects = [
         one
         for kind in result.OBJECTS
         for one in data.get(kind, [])
-        if getattr(run.scenario, kind)[one[kind]].cc == run.cc.cc
+        if getattr(run.scenario, kind)[one[kind]].cc == cc
     ]
-    asked = bool(flows) or any(one["begun"] for one in objects)
+    asked = bool(connections) or any(one["begun"] for one in objects)
     came = any(max(column, default=0) for column in columns)
     return asked and not came and not any(one["completed"] for one in objects)
 
@@ -119,8 +124,8 @@ def carry_out(
 
     def keep(data: Json, path: Path) -> None:
         run = of[path]
-        if _never_sent(run, data):
-            raise LabError(f"{run.name}: {run.cc.text} never sent anything")
+        if names := _never_sent(run, data):
+            raise LabError(f"{run.name}: {' and '.join(names)} never sent anything")
         result.write(kept(run, data), path)
 
     return runner.run(

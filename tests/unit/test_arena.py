@@ -772,16 +772,36 @@ def test_one_that_never_sends(
     assert "reno never sent anything" in carry.error_of(of.runs[0], out).read_text()
 
 
-@pytest.mark.parametrize(("completed", "sent"), [(0, False), (1, True)])
-def test_objects_that_never_come(completed: int, sent: bool) -> None:
-    """Where there are objects alone, of the algorithm's camp; the others' are no sign of it."""
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ({"vegas": (5, 0), "reno": (5, 0)}, []),
+        ({"vegas": (0, 0), "reno": (5, 0)}, ["vegas"]),
+        ({"vegas": (5, 0), "reno": (0, 0)}, ["reno"]),
+        ({"vegas": (5, 0), "reno": (0, 1)}, []),  # it sends, and all of it is lost
+    ],
+)
+def test_whoever_never_sends_is_named(columns: dict[str, Any], names: list[str]) -> None:
+    """Of two that stand beside each other, too: the other has the link, and is not to blame."""
+    of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["pairs"])
+    run = next(run for run in of.runs if run.cc != run.beside)
+    flows = [
+        {"cc": cc, "connections": [{"received": [0, a], "retransmissions": [0, b]}]}
+        for cc, (a, b) in columns.items()
+    ]
+    assert carry._never_sent(run, {"flows": flows}) == names
+
+
+@pytest.mark.parametrize(("completed", "names"), [(0, ["vegas"]), (1, [])])
+def test_objects_that_never_come(completed: int, names: list[str]) -> None:
+    """Where there are objects alone, of one camp; the others' are no sign of it."""
     of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["tcpeval-6.1"])
     run = next(run for run in of.runs if run.cc.text == "vegas")
     short = [
         {"short": i, "begun": 9, "completed": completed if one.cc == "vegas" else 9}
         for i, one in enumerate(run.scenario.short)
     ]
-    assert carry._never_sent(run, {"flows": [], "short": short}) is not sent
+    assert carry._never_sent(run, {"flows": [], "short": short}) == names
     for one in short:
         one["begun"] = one["completed"] = 0
     assert not carry._never_sent(run, {"flows": [], "short": short})

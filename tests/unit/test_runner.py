@@ -29,7 +29,7 @@ from longfat.run.scenario import Scenario
 
 SAMPLES = (
     "o 5.000000000\nq 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0 0\n"
-    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0 0\n"
+    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nf 10 1 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0 0\n"
 )
 
 
