@@ -8,7 +8,8 @@ goodput_bps     payload bytes that arrived in order within the measured time, th
 utilisation     payload bytes of all bulk flows over what the link could have carried in the
                 measured time; of neither are those in reverse
 loss            packets dropped by the bottleneck over packets offered to it, measured time
-queue_delay_ms  backlog of the bottleneck, sampled, over the link's (mean) rate
+queue_delay_ms  backlog of the bottleneck, sampled: how long the link takes to carry it, as it
+                is from then on; one that never does, for all that is left of the run
 rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
 jain            Jain's index over the goodput of the bulk flows
 
@@ -330,6 +331,16 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
     return out
 
 
+def _queue_delays(scenario: Scenario, rows: list[list[float]]) -> list[float]:
+    """How long what is in the bottleneck takes to leave it, ms, of each sample."""
+    there = [(row[0], row[1] - ETHERNET * row[2]) for row in rows]
+    if "rate" not in scenario.link.changing:
+        return [size * 8e3 / scenario.link.rate for _, size in there]
+    carried = changes.Carried(scenario.steps(scenario.link))
+    most = [(carried.takes(t, 8 * size), scenario.duration - t) for t, size in there]
+    return [1e3 * (left if math.isinf(takes) else takes) for takes, left in most]
+
+
 def _lines(path: Path) -> list[str]:
     """What a kernel or a program said, which may be anything."""
     return path.read_text(errors="replace").splitlines()
@@ -384,7 +395,7 @@ def make(
     if scenario.trace:
         raw["events"] = read_events(run / "trace", raw["o"])
 
-    begin, rate = scenario.warmup, scenario.mean_rate
+    begin = scenario.warmup
     flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
@@ -415,9 +426,7 @@ def make(
             "dropped": dropped,
             "retransmissions": sum(flow["retransmissions"] for flow in flows),
             "jain": round(fairness, 6) if fairness is not None else None,
-            "queue_delay_ms": spread(
-                [(row[1] - ETHERNET * row[2]) * 8e3 / rate for row in queue], 3
-            ),
+            "queue_delay_ms": spread(_queue_delays(scenario, queue), 3),
         },
         "flows": flows,
         "udp": udp,
