@@ -37,10 +37,11 @@ def error_of(run: Run, out: Path) -> Path:
     return file_of(run, out).with_suffix(".error")
 
 
-def kept(run: Run, data: Json) -> Json:
-    """What is kept of a result."""
+def kept(run: Run, data: Json, where: Path) -> Json:
+    """What is kept of a result, and of what its run left in `where`."""
     try:
-        seen = observe.of(data, list(run.observe))
+        whole = observe.whole(data, run.scenario, run.seed, where / "samples")
+        seen = observe.of(whole, list(run.observe))
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         raise LabError(f"{run.name}: its samples cannot be read: {error!r}") from error
     return result.summarise(data) | {"observed": seen, "observer": observe.VERSION}
@@ -122,11 +123,11 @@ def carry_out(
     jobs = [runner.Job(run.scenario, run.seed, file_of(run, out)) for run in runs]
     of = {job.path: run for job, run in zip(jobs, runs, strict=True)}
 
-    def keep(data: Json, path: Path) -> None:
+    def keep(data: Json, path: Path, where: Path) -> None:
         run = of[path]
         if names := _never_sent(run, data):
             raise LabError(f"{run.name}: {' and '.join(names)} never sent anything")
-        result.write(kept(run, data), path)
+        result.write(kept(run, data, where), path)
 
     return runner.run(
         jobs,

@@ -118,6 +118,14 @@ def read_samples(path: Path) -> Json:
     return found
 
 
+def carried(path: Path, begin: float) -> tuple[int, int]:
+    """Packets that left the bottleneck from `begin` on, and their bytes, by a run's samples."""
+    with path.open(errors="replace") as file:
+        rows = [[float(x) for x in line.split()[1:]] for line in file if line.startswith("q ")]
+    packets, size = (_counter(rows, column, begin) for column in (4, 5))
+    return packets, size - ETHERNET * packets
+
+
 def read_order(path: Path, origin: float) -> list[list[float]]:
     """lforder's lines: [time from `origin`, packets that have arrived out of order]."""
     words = [line.split() for line in path.read_text().splitlines()]

@@ -120,7 +120,7 @@ def _one(
     where: Backend | Kernels,
     timeout: float,
     cancel: threading.Event,
-    keep: Callable[[Json, Path], None],
+    keep: Callable[[Json, Path, Path], None],
     stall: float,
 ) -> None:
     backend = where.on(job.scenario)
@@ -177,7 +177,7 @@ def _one(
             raise kind(f"{job.scenario.name}, seed {job.seed}: {why}\n{full}({left})") from error
         job.reached = job.scenario.duration
         captures.keep(run, job.scenario.captures, job.path)
-        keep(data, job.path)
+        keep(data, job.path, run)
 
 
 def run(
@@ -189,13 +189,13 @@ def run(
     console: Console,
     keep_going: bool = False,
     stall: float = 0,
-    keep: Callable[[Json, Path], None] = result.write,
+    keep: Callable[[Json, Path, Path], None] = lambda data, path, _: result.write(data, path),
     failed: Callable[[Failure], None] = lambda _: None,
 ) -> list[Failure]:
     """Carry out all jobs, `workers` at a time; the first failure ends the others, or, if they
     `keep_going`, is said at once and in the list of all failures at the end.  One in which
-    no virtual time passes for `stall` seconds has failed.  `keep` is given each result and where
-    it belongs, `failed` each failure.  Without space all of them end.
+    no virtual time passes for `stall` seconds has failed.  `keep` is given each result, where
+    it belongs, and the directory of its run; `failed` each failure.  Without space all of them end.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.
