@@ -244,10 +244,10 @@ def test_parameters_of_a_module(tree: Path) -> None:
     alone = next(run for run in of.runs if run.cc == run.beside == of.contenders[0])
     assert alone.scenario.module == {"foo": {"beta": 300, "mode": "fixed"}}
     assert alone.file == "pairs-foo_beta_300_mode_fixed-beside-foo_beta_300_mode_fixed.toml"
-    (skipped,) = of.skipped
-    assert "are one module, which has one setting at a time" in skipped.why
-    # Of every two there is one run on each path.
-    assert len(of.runs) == 2 * (3 + 2)
+    assert len(of.skipped) == 2
+    assert all("are one module, which has one setting at a time" in x.why for x in of.skipped)
+    # Of every other two there are both orders on each path.
+    assert len(of.runs) == 2 * (3 + 2 * 2)
 
 
 def test_what_is_random_has_several_seeds() -> None:
@@ -1078,7 +1078,7 @@ def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
     squares = rows(out / "heat.csv")
     assert len(squares) == 2 * 9
     of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}
-    assert of_pair["vegas", "cubic"]["runs"] == "1"
+    assert of_pair["vegas", "cubic"]["runs"] == "2"
     assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
     assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
     dots = rows(out / "cloud.csv")
@@ -1103,23 +1103,26 @@ def paired() -> str:
 
 
 def test_heat_map(own: Path, tmp_path: Path) -> None:
-    """Of two there is one run; each has its part of it."""
+    """Of two there are both orders; each has its part of both, whichever it began as."""
     (own / "1.toml").write_text(paired())
     criteria.load.cache_clear()
     of = small()
     assert [(run.cc.text, run.beside and run.beside.text) for run in of.runs[::2]] == [
-        *(("reno", "reno"), ("reno", "cubic"), ("cubic", "cubic"))
+        *(("reno", "reno"), ("reno", "cubic"), ("cubic", "reno"), ("cubic", "cubic"))
     ]
+    # Who is first has more of it, and reno has more.
+    each = {("reno", "cubic"): (90, 10), ("cubic", "reno"): (40, 60)}
     records = {
-        run.name: record(flows=[flow(0, 75), flow(1, 25 if run.beside != run.cc else 75)])
-        for run in of.runs[:4]
+        run.name: record(flows=[flow(0, both[0]), flow(1, both[1])])
+        for run in of.runs[:6]
+        for both in [each.get((run.cc.text, run.beside.text if run.beside else ""), (75, 75))]
     }
-    errors = {of.runs[4].name: "it crashed\nKernel panic"}
+    errors = {of.runs[6].name: "it crashed\nKernel panic"}
     first, second = pages.heat(score.Scores(of, {}, records, errors))
     assert (first.path, second.path) == ("10p", "100p")
     texts = [[one.text for one in row] for row in first.rows]
     assert texts == [["50", "75"], ["25", "-"]]
-    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 1"
+    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 2"
     assert first.rows[1][1].title == "cubic beside cubic: failed: it crashed"
     assert first.whys == ["failed: it crashed"]
     assert second.whys == ["not measured yet"]
@@ -1140,8 +1143,8 @@ def test_beside_each_other(own: Path, tmp_path: Path) -> None:
     of = small()
     reno, cubic = of.all
     there = [run for run in of.runs if run.path == "10p"]
-    assert len(there) == 3
-    value = {(reno, reno): 1.0, (reno, cubic): 2.0, (cubic, cubic): 4.0}
+    assert len(there) == 4
+    value = {(reno, reno): 1.0, (reno, cubic): 1.0, (cubic, reno): 3.0, (cubic, cubic): 4.0}
     seen = {}
     for cc in of.all:
         points = [score.Point(run, value[run.cc, run.beside or cc]) for run in there]
