@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import signal
 import threading
@@ -37,6 +38,7 @@ class Job:
     scenario: Scenario
     seed: int
     path: Path  # the result file
+    limit: float = math.inf  # wall seconds, if it has less than the others
     reached: float = 0.0  # virtual seconds
     wall: float = 0.0  # seconds, when done
     packets: int = 0
@@ -151,7 +153,7 @@ def _one(
             run,
             job.scenario,
             job.seed,
-            timeout=timeout,
+            timeout=min(timeout, job.limit),
             cancel=cancel,
             tick=tick,
         )

@@ -151,6 +151,11 @@ def test_the_first_look_is_short() -> None:
     assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
 
 
+def test_a_run_has_a_limit_by_what_it_costs() -> None:
+    long = plan.evaluation(["reno"], ["cubic"], "full", only=["6.1"]).runs
+    assert min(map(cost.limit, long)) < 700 and max(map(cost.limit, long)) > 1000
+
+
 def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
     """Its kernel has a limit, whatever may be in flight."""
     of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1", "tcpeval-4.4.3"])
@@ -853,7 +858,8 @@ def test_what_is_done_is_not_done_again(own: Path, backend: Fake, tmp_path: Path
 def test_one_that_fails(
     own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cell says so with the log; the others have numbers; the next time it is made again."""
+    """Its cell says so with the log; the others have numbers.  It is made again on demand, and if
+    it would be another run; else it fails as it did."""
     of, out = small(), tmp_path / "out"
     bad = of.runs[0]
     real = Fake.execute
@@ -877,11 +883,40 @@ def test_one_that_fails(
     texts = pages.card(scores, of.contenders[0])
     assert "WARNING: divided by zero" in texts["reno.html"]
     assert f"runs/{bad.name}.error" in texts["reno.md"]
-    assert carry.left(of, out, backend) == [bad]
+    assert "known by" in said and not any("known by" in text for text in texts.values())
+    assert carry.left(of, out, backend) == []
+    assert carry.left(of, out, backend, retry=True) == [bad]
+    # Of another version, of another path, or what a job of a cluster did not say itself.
+    with monkeypatch.context() as newer:
+        newer.setattr(observe, "VERSION", 77)
+        assert bad in carry.left(of, out, backend)
+    (own / "1.toml").write_text(ONE.replace('rtt = "20ms"', 'rtt = "30ms"'))
+    criteria.load.cache_clear()
+    assert len(carry.left(small(), out, backend)) == 4
     monkeypatch.setattr(Fake, "execute", real)
+    for text in ("ended with exit status 137", said.replace('"backend"', '"x"'), said[:-9]):
+        carry.error_of(bad, out).write_text(text)
+        assert carry.left(of, out, backend) == [bad]
     assert carry_out(of, out, backend) == 0
     assert not carry.error_of(bad, out).exists()
     assert score.score(of, out).cell(of.criteria[0], 0, of.contenders[0]).mark == Mark.STANDARD
+
+
+def test_one_that_creeps_has_a_limit(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what it should take, and not the same for all."""
+    real = Fake.execute
+    limits: list[float] = []
+
+    def execute(self: Fake, *words: Any, timeout: float, **more: Any) -> None:
+        limits.append(timeout)
+        real(self, *words, timeout=timeout, **more)
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    of = small()
+    assert carry_out(of, tmp_path, backend) == 0
+    assert limits == [600 + 20 * cost.seconds(run) for run in of.runs]
 
 
 def test_one_that_never_sends(

@@ -107,6 +107,20 @@ def test_interrupted_it_keeps_what_is_done(
     assert re.search(r"^ *1 +3 +\d+ s *$", answer.err, re.M)
 
 
+def test_what_failed_is_made_again_on_demand(longfat: Longfat, fake: Fake, tmp_path: Path) -> None:
+    """Else it is said again, and no run is made."""
+    fake.fail = {1}
+    command = ["evaluate", "reno", "-o", tmp_path / "out"]
+    for more, left in ([], 4), ([], 0), (["--retry"], 4):
+        begun = len(fake.started)
+        answer = longfat(*command, *more)
+        assert answer.status == 1 and f"{left} of 4 runs are left to do" in answer.err
+        assert "4 of 4 runs failed; --retry makes them again:" in answer.err
+        assert len(fake.started) == begun + left
+    fake.fail = set()
+    assert longfat(*command, "--retry").status == 0
+
+
 def test_a_missing_tool_is_named(
     longfat: Longfat, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
