@@ -51,14 +51,14 @@ class Seen:
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [flow for flow in self.run["flows"] if flow["group"] in wanted]
 
-    def forward(self, kind: str, who: str = "all") -> list[tuple[int, Json]]:
-        """Entries of a kind that go the bottleneck's way."""
-        ours, theirs = self.roles[kind]
+    def forward(self, who: str = "all") -> list[tuple[int, Json]]:
+        """Entries of objects that go the bottleneck's way."""
+        ours, theirs = self.roles["short"]
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [
             (i, one)
-            for i, one in enumerate(self.run[kind])
-            if i in wanted and not self.scenario[kind][i]["reverse"]
+            for i, one in enumerate(self.run["short"])
+            if i in wanted and not self.scenario["short"][i]["reverse"]
         ]
 
     def series(self, name: str) -> Any:
@@ -436,7 +436,7 @@ def window_seconds(seen: Seen, part: float, after: str) -> float:
 @_metric
 def unfinished(seen: Seen) -> float | None:
     """Objects that were not complete when the run ended, % of those that were begun."""
-    entries = [one for _, one in seen.forward("short")]
+    entries = [one for _, one in seen.forward()]
     begun = sum(one["begun"] for one in entries)
     return 100 * (1 - sum(one["completed"] for one in entries) / begun) if begun else None
 
@@ -462,7 +462,7 @@ def completion_times(
 
 def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
     """The mean over objects of size over time, Mbit/s.  One that is not complete has none."""
-    entries = [seen.series("camps")["entries"][i] for i, _ in seen.forward("short", who)]
+    entries = [seen.series("camps")["entries"][i] for i, _ in seen.forward(who)]
     places = range(4) if quartile is None else [quartile - 1]
     count, rates = (
         sum(one[key][place] for one in entries for place in places) for key in ("begun", "sum")
