@@ -445,6 +445,9 @@ def evaluate(
     timeout: Annotated[
         float, typer.Option(min=1, help="Wall seconds in which nothing of a run passes: it hangs.")
     ] = 300,
+    retry: Annotated[
+        bool, typer.Option("--retry", help="Make the runs again that failed.")
+    ] = False,
     module: Modules = None,
     objects: Objects = None,
     kernel: Annotated[str, typer.Option(metavar="KERNEL", help=f"The kernel: {KERNEL}.")] = "",
@@ -501,7 +504,7 @@ def evaluate(
     where, _ = _ready(Uml.name, own, read, to)
     of = made[0]
     plan.write_scenarios(of, to)
-    left = carry.left(of, to, where)
+    left = carry.left(of, to, where, retry=retry)
     workers = _workers(where, jobs)
     if left:
         _print_table(*cost.table(left), to=notes)
@@ -531,7 +534,8 @@ def evaluate(
     failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
         lines = "\n".join(f"{path}: {path.read_text().splitlines()[0]}" for path in failed)
-        raise LabError(f"{len(failed)} of {len(of.runs)} runs failed:\n{lines}")
+        what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
+        raise LabError(f"{what}:\n{lines}")
 
 
 @app.command()

@@ -3,12 +3,16 @@
 is written down beside them.
 
 A run is kept as runs/NAME.json: its summary, and the series that its criterion asks for.  One that
-failed is runs/NAME.error, with all that was said; it is made again the next time.
+failed is runs/NAME.error: all that was said, and a last line by which it is known as a result is.
+It is made again if it would be another run now, or on demand.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import shutil
+from contextlib import suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -22,9 +26,8 @@ from longfat.run.kernels import Kernels
 from longfat.run.result import Json
 
 Where = Backend | Kernels
-# Wall seconds after which a run has failed in which nothing passes, and in any case: a machine that
-# has other things to do is slow, and what hangs stands still.
-STALL_S, TIMEOUT_S = 300.0, 6 * 3600.0
+STALL_S = 300.0  # wall seconds after which a run has failed in which nothing passes
+KNOWN = "\nknown by: "  # what begins the last line of a failure
 
 
 def file_of(run: Run, out: Path) -> Path:
@@ -33,14 +36,28 @@ def file_of(run: Run, out: Path) -> Path:
 
 
 def error_of(run: Run, out: Path) -> Path:
-    """What a run that failed said."""
+    """Where it is written down that a run failed."""
     return file_of(run, out).with_suffix(".error")
 
 
-def kept(run: Run, data: Json) -> Json:
-    """What is kept of a result."""
+def said(run: Run, out: Path) -> str | None:
+    """What a run that failed said, or None if it did not fail."""
+    if not error_of(run, out).exists():
+        return None
+    return _words_and_known(run, out)[0].strip() or "no reason"
+
+
+def _words_and_known(run: Run, out: Path) -> tuple[str, str]:
+    text = error_of(run, out).read_text(errors="replace")
+    words, there, known = text.rpartition(KNOWN)
+    return (words, known) if there else (text, "")
+
+
+def kept(run: Run, data: Json, where: Path) -> Json:
+    """What is kept of a result, and of what its run left in `where`."""
     try:
-        seen = observe.of(data, list(run.observe))
+        whole = observe.whole(data, run.scenario, run.seed, where / "samples")
+        seen = observe.of(whole, list(run.observe))
     except (LookupError, ValueError, TypeError, ArithmeticError) as error:
         raise LabError(f"{run.name}: its samples cannot be read: {error!r}") from error
     return result.summarise(data) | {"observed": seen, "observer": observe.VERSION}
@@ -59,17 +76,36 @@ def read(run: Run, out: Path) -> Json | None:
 
 
 def current(run: Run, out: Path, where: Where) -> bool:
-    """Whether a run is there as it would be made now."""
+    """Whether a run is there, or failed, as it would be made now."""
+    if error_of(run, out).exists():
+        return _fails_again(run, out, where)
     path = file_of(run, out)
-    if not path.exists() or error_of(run, out).exists() or read(run, out) is None:
+    if not path.exists() or read(run, out) is None:
         return False
     on = where.on(run.scenario)
     return result.current(path, run.scenario, run.seed, on.name, on.platform)
 
 
-def left(of: Evaluation, out: Path, where: Where) -> list[Run]:
-    """The runs that are to be made, the longest first."""
-    found = [run for run in of.runs if not current(run, out, where)]
+def _fails_again(run: Run, out: Path, where: Where) -> bool:
+    """Whether one that failed would be the same run now.  What a job of a cluster says that it did
+    not end by itself is known by nothing."""
+    on = where.on(run.scenario)
+    try:
+        found = json.loads(_words_and_known(run, out)[1])
+        same = (found["observer"], found["backend"]) == (observe.VERSION, on.name)
+        return same and on.platform.knows(found, run.scenario, run.seed)
+    except (ValueError, LookupError, TypeError):
+        return False
+
+
+def left(of: Evaluation, out: Path, where: Where, *, retry: bool = False) -> list[Run]:
+    """The runs that are to be made, the longest first; to `retry` those that failed is to make them
+    again, too."""
+    found = [
+        run
+        for run in of.runs
+        if not current(run, out, where) or (retry and error_of(run, out).exists())
+    ]
     return sorted(found, key=lambda run: (-cost.seconds(run), run.name))
 
 
@@ -87,17 +123,22 @@ def _forget_what_it_left(run: Run, out: Path) -> None:
     shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
 
 
-def _never_sent(run: Run, data: Json) -> bool:
-    """Whether nothing at all arrived of all flows and objects of the algorithm."""
-    flows = [flow for flow in data["flows"] if flow["cc"] == run.cc.cc]
-    columns = [one["received"] for flow in flows for one in flow["connections"]]
+def _never_sent(run: Run, data: Json) -> list[str]:
+    """The algorithms of a run of which nothing arrived, and nothing was sent again: what only
+    loses does send."""
+    return [cc for cc in sorted(run.scenario.algorithms) if _sent_nothing(run, data, cc)]
+
+
+def _sent_nothing(run: Run, data: Json, cc: str) -> bool:
+    connections = [one for flow in data["flows"] if flow["cc"] == cc for one in flow["connections"]]
+    columns = [one[name] for one in connections for name in ("received", "retransmissions")]
     objects = [
         one
         for kind in result.OBJECTS
         for one in data.get(kind, [])
-        if getattr(run.scenario, kind)[one[kind]].cc == run.cc.cc
+        if getattr(run.scenario, kind)[one[kind]].cc == cc
     ]
-    asked = bool(flows) or any(one["begun"] for one in objects)
+    asked = bool(connections) or any(one["begun"] for one in objects)
     came = any(max(column, default=0) for column in columns)
     return asked and not came and not any(one["completed"] for one in objects)
 
@@ -114,30 +155,36 @@ def carry_out(
     """Make these runs; those that failed.  What ends all of them, such as a full disk, is
     raised."""
     forget(runs, out)
-    jobs = [runner.Job(run.scenario, run.seed, file_of(run, out)) for run in runs]
+    jobs = [runner.Job(run.scenario, run.seed, file_of(run, out), cost.limit(run)) for run in runs]
     of = {job.path: run for job, run in zip(jobs, runs, strict=True)}
 
-    def keep(data: Json, path: Path) -> None:
+    def keep(data: Json, path: Path, where: Path) -> None:
         run = of[path]
-        if _never_sent(run, data):
-            raise LabError(f"{run.name}: {run.cc.text} never sent anything")
-        result.write(kept(run, data), path)
+        if names := _never_sent(run, data):
+            raise LabError(f"{run.name}: {' and '.join(names)} never sent anything")
+        result.write(kept(run, data, where), path)
 
     return runner.run(
         jobs,
         where,
         workers=workers,
-        timeout=TIMEOUT_S,
+        timeout=math.inf,
         stall=stall,
         console=console,
         keep_going=True,
         keep=keep,
-        failed=lambda failure: _say(failure, of[failure.job.path], out),
+        failed=lambda failure: _say(failure, of[failure.job.path], out, where),
     )
 
 
-def _say(failure: runner.Failure, run: Run, out: Path) -> None:
-    """Write down why a run failed."""
+def _say(failure: runner.Failure, run: Run, out: Path, where: Where) -> None:
+    """Write down why a run failed, and of what it is known."""
     _forget_what_it_left(run, out)
     said = failure.said.partition("\n(all it left")[0]
-    result.write_whole(said.rstrip("\n") + "\n", error_of(run, out))
+    on = where.on(run.scenario)
+    known: Json = {"backend": on.name, "observer": observe.VERSION}
+    # A module that was not built is known by nothing.
+    with suppress(LabError, LookupError):
+        known["identity"] = on.platform.identity(run.scenario, run.seed, on.name)
+    text = f"{said.rstrip()}{KNOWN}{json.dumps(known, sort_keys=True)}\n"
+    result.write_whole(text, error_of(run, out))

@@ -54,6 +54,12 @@ def seconds(run: Run) -> float:
     return START_S + (packets * each + objects * OBJECT_US) / 1e6
 
 
+def limit(run: Run) -> float:
+    """Wall seconds after which a run has failed, whatever passes in it: a machine that has other
+    things to do is slow."""
+    return 600 + 20 * seconds(run)
+
+
 def memory(run: Run) -> int:
     """Megabytes that a run takes at most."""
     return BESIDE_MB + identity.memory(run.scenario)

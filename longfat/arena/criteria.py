@@ -126,6 +126,8 @@ class Criterion(_Strict):
             raise ValueError("scenario, or runs_of")
         if unknown := [name for name in self.observe if name not in observe.SERIES]:
             raise ValueError(f"no series {unknown[0]!r}; valid: {', '.join(observe.SERIES)}")
+        if self.cloud and "left" not in self.observe:
+            raise ValueError("cloud: needs the series left, in observe")
         if (BESIDE in str(self.scenario)) != bool(self.beside):
             raise ValueError("beside and $beside go together")
         if self.guard and self.guard not in [one.name for one in self.number]:

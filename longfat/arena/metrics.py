@@ -41,20 +41,25 @@ class Seen:
         """Mbit/s of payload."""
         return float(self.run["summary"]["capacity_bps"]) / 1e6
 
+    @property
+    def measured(self) -> float:
+        """Seconds."""
+        return float(self.scenario["duration"]) - float(self.scenario["warmup"])
+
     def flows(self, who: str = "all") -> list[Json]:
         """Bulk flows of the algorithm ("ours"), of others ("theirs"), or all."""
         ours, theirs = self.roles["flow"]
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [flow for flow in self.run["flows"] if flow["group"] in wanted]
 
-    def forward(self, kind: str, who: str = "all") -> list[tuple[int, Json]]:
-        """Entries of a kind that go the bottleneck's way."""
-        ours, theirs = self.roles[kind]
+    def forward(self, who: str = "all") -> list[tuple[int, Json]]:
+        """Entries of objects that go the bottleneck's way."""
+        ours, theirs = self.roles["short"]
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [
             (i, one)
-            for i, one in enumerate(self.run[kind])
-            if i in wanted and not self.scenario[kind][i]["reverse"]
+            for i, one in enumerate(self.run["short"])
+            if i in wanted and not self.scenario["short"][i]["reverse"]
         ]
 
     def series(self, name: str) -> Any:
@@ -126,13 +131,26 @@ def _mbit(entries: Iterable[Json]) -> float:
 
 @_metric
 def utilisation(seen: Seen, who: str = "all") -> float:
-    """Payload of bulk flows, objects and UDP over what the link can carry, %."""
+    """Payload of bulk flows and UDP over what the link can carry, %."""
     carried = _mbit(flow for flow in seen.flows(who) if not _reversed(seen, flow))
-    for kind in ("short", "request", "video"):
-        carried += _mbit(one for _, one in seen.forward(kind, who))
     if who == "all":
         carried += _mbit(seen.run["udp"])
     return 100 * carried / seen.capacity
+
+
+@_metric
+def busy(seen: Seen) -> float:
+    """Bytes that left the bottleneck in the measured time over what the link can carry, %: of
+    whatever is under way then, with headers, and with what is sent again."""
+    full = seen.capacity * float(seen.scenario["link"]["mtu"]) / mss(seen.run)
+    return 100 * float(seen.series("left")["bytes"]) * 8e-6 / seen.measured / full
+
+
+@_metric
+def load(seen: Seen) -> float:
+    """What objects ask for in the measured time over the rate of the link, %."""
+    rate = float(seen.scenario["link"]["rate"]) / 1e6
+    return 100 * float(seen.series("asked")) * 8e-6 / seen.measured / rate
 
 
 def _reversed(seen: Seen, flow: Json) -> bool:
@@ -198,8 +216,8 @@ def parking(seen: Seen) -> float | None:
     if kind == "flow":
         each = {flow["group"]: float(flow["goodput_bps"]) for flow in seen.flows()}
     else:
-        rates = [sum(one["sum"]) for one in seen.series("camps")["entries"]]
-        each = {i: rates[i] / max(1, one["begun"]) for i, one in enumerate(seen.run["short"])}
+        entries = seen.series("camps")["entries"]
+        each = {i: sum(one["sum"]) / max(1, sum(one["begun"])) for i, one in enumerate(entries)}
     last = 1 + len(seen.scenario["links"])
     long: list[float] = []
     single: list[float] = []
@@ -300,13 +318,12 @@ def datagrams_lost(seen: Seen, count: bool = False) -> float | None:
     on its way when that begins or ends makes it wrong."""
     # With UDP's, IP's and Ethernet's headers, of which the rate is.
     rest = 8 + 20 + 14
-    seconds = float(seen.scenario["duration"]) - float(seen.scenario["warmup"])
     sent = arrived = 0.0
     for one, spec in zip(seen.run["udp"], seen.scenario["udp"], strict=True):
         until = min(spec["start"] + (spec["duration"] or math.inf), seen.scenario["duration"])
         active = max(0.0, until - max(spec["start"], seen.scenario["warmup"]))
         sent += spec["rate"] / 8 / (spec["size"] + rest) * active
-        arrived += one["goodput_bps"] / 8 / spec["size"] * seconds
+        arrived += one["goodput_bps"] / 8 / spec["size"] * seen.measured
     if not sent:
         return None
     lost = max(0.0, sent - arrived)
@@ -357,14 +374,15 @@ def seconds_to(
 
 @_metric
 def rate_ratio(seen: Seen) -> float | None:
-    """What the first entry's flows carry after the warm-up, in whatever order it arrives, over what
-    the second's do."""
-    found = seen.series("rates")
-    first = round(float(seen.scenario["warmup"]) / float(found["dt"]))
-    one, other = (found["groups"][name][first:] for name in ("0", "1"))
-    if not sum(one) + sum(other):
+    """What the first entry's flows have of the bottleneck after the warm-up over what the second's
+    have.  The first's receiver may lie, and its sender believe it.  So what left the bottleneck and
+    did not arrive at the second's, which is honest, is the first's."""
+    left = seen.series("left")
+    payload = left["bytes"] - left["packets"] * (seen.scenario["link"]["mtu"] - mss(seen.run))
+    other = sum(flow["received_bytes"] for flow in seen.run["flows"] if flow["group"] == 1)
+    if not payload:
         return None
-    return sum(one) / sum(other) if sum(other) else math.inf
+    return float(payload - other) / other if other else math.inf
 
 
 def _between(seen: Seen, name: str, column: str, after: str, until: str) -> list[float]:
@@ -420,90 +438,69 @@ def milestone(seen: Seen, power: int, group: int = 0) -> float | None:
     return float(times[power]) if len(times) > power else math.inf
 
 
-def _windows(seen: Seen) -> tuple[float, float, list[float], float]:
-    """Seconds from one to the next, BDP in packets, the windows of ours, and the RTT."""
-    found, group = seen.series("cwnd"), seen.roles["flow"][0][0]
-    rtt, link = float(seen.scenario["flow"][group]["rtt"]), seen.scenario["link"]
-    bdp = link["rate"] / 8 * rtt / link["mtu"]
-    return float(found["dt"]), bdp, found["groups"][str(group)], rtt
+def _window(seen: Seen, of: str) -> Any:
+    """A part of the series of windows that is of ours."""
+    return seen.series("cwnd")[of][str(seen.roles["flow"][0][0])]
+
+
+def _bdp(seen: Seen) -> float:
+    """Packets."""
+    link, ours = seen.scenario["link"], seen.scenario["flow"][seen.roles["flow"][0][0]]
+    return float(link["rate"] / 8 * ours["rtt"] / link["mtu"])
 
 
 @_metric
-def window_change(seen: Seen) -> float | None:
+def window_change(seen: Seen) -> float:
     """The largest change of the window within a round trip after the warm-up, % of a BDP."""
-    step, bdp, windows, rtt = _windows(seen)
-    there = windows[round(seen.scenario["warmup"] / step) :]
-    later = there[max(1, round(rtt / step)) :]
-    changes = [abs(b - a) for a, b in zip(there, later, strict=False)]
-    return 100 * max(changes) / bdp if changes else None
+    return 100 * float(_window(seen, "changes")) / _bdp(seen)
 
 
 @_metric
 def window_seconds(seen: Seen, part: float, after: str) -> float:
     """Seconds from `after` until the window of ours is so large a part of a BDP."""
-    step, bdp, windows, _ = _windows(seen)
-    there = enumerate(windows[round(units.seconds(after) / step) :])
-    return next((place * step for place, window in there if window >= part * bdp), math.inf)
+    step, want = float(seen.series("cwnd")["dt"]), part * _bdp(seen)
+    there = enumerate(_window(seen, "groups")[round(units.seconds(after) / step) :])
+    return next((place * step for place, window in there if window >= want), math.inf)
 
 
 # --- objects
 
 
 @_metric
-def unfinished(seen: Seen, who: str = "all") -> float | None:
+def unfinished(seen: Seen) -> float | None:
     """Objects that were not complete when the run ended, % of those that were begun."""
-    entries = [one for _, one in seen.forward("short", who)]
+    entries = [one for _, one in seen.forward()]
     begun = sum(one["begun"] for one in entries)
     return 100 * (1 - sum(one["completed"] for one in entries) / begun) if begun else None
 
 
-def _classes(seen: Seen, largest: float | None, at: str, who: str) -> float | None:
-    """Completion time of objects, of the entries together: the mean over them by their counts.  An
-    object that is not complete takes for ever; so does this percentile, if too many are not."""
-    rest = unfinished(seen, who)
-    if rest is None or rest > 100 - float(at.removeprefix("p")):
-        return None if rest is None else math.inf
-    total = count = 0.0
-    for _, one in seen.forward("short", who):
-        rows = [one] if largest is None else one["by_size"]
-        for row in rows:
-            if largest is not None and row["largest"] != largest:
-                continue
-            if row["completed"] and row["completion_s"][at] is not None:
-                total += row["completed"] * row["completion_s"][at]
-                count += row["completed"]
-    return total / count if count else None
-
-
 @_metric
-def completion(
-    seen: Seen, at: str = "p95", largest: float | None = None, who: str = "all"
-) -> float | None:
-    """How long objects take, ms, at a percentile; `largest` is the class of sizes, by its upper
-    bound."""
-    found = _classes(seen, largest, at, who)
-    return None if found is None else 1e3 * found
+def completion(seen: Seen, at: str = "p95", largest: int | None = None) -> float | None:
+    """How long objects take, ms, at a percentile of all of them; `largest` is the class of sizes,
+    by its upper bound.  One that is not complete takes for ever."""
+    row = seen.series("completions").get(str(largest or "all"))
+    if row is None:
+        return None
+    return math.inf if row[at] is None else 1e3 * float(row[at])
 
 
 @_metric
 def completion_times(
-    seen: Seen, base: Seen, at: str = "p95", largest: float | None = None, who: str = "all"
+    seen: Seen, base: Seen, at: str = "p95", largest: int | None = None
 ) -> float | None:
     """How many times as long as in the other run objects take."""
-    here, there = _classes(seen, largest, at, who), _classes(base, largest, at, who)
+    here, there = completion(seen, at, largest), completion(base, at, largest)
     return here / there if here is not None and there and math.isfinite(there) else None
 
 
 def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
-    """The mean over objects of size over time, Mbit/s.  One that is not complete has none of it;
-    of which quartile that would be is not known."""
-    entries = seen.series("camps")["entries"]
+    """The mean over objects of size over time, Mbit/s.  One that is not complete has none."""
+    entries = [seen.series("camps")["entries"][i] for i, _ in seen.forward(who)]
     places = range(4) if quartile is None else [quartile - 1]
-    there = [(entries[i], one["begun"]) for i, one in seen.forward("short", who)]
-    done = sum(one["count"][place] for one, _ in there for place in places)
-    count = done if quartile else sum(begun for _, begun in there)
-    rates = sum(one["sum"][place] for one, _ in there for place in places)
-    return rates / count if count else None
+    count, rates = (
+        sum(one[key][place] for one in entries for place in places) for key in ("begun", "sum")
+    )
+    return float(rates / count) if count else None
 
 
 @_metric

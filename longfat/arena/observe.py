@@ -1,24 +1,43 @@
 # SPDX-License-Identifier: GPL-2.0
 """What is kept of a run beside its summary: series, thinned out, which criteria ask for by name.
 
-A run is a whole result here, as longfat.run.result makes it.
+A run is a whole result here, as longfat.run.result makes it, with what its plan and its samples say
+besides (`whole`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
-from longfat.run.result import Json, percentile
-from longfat.run.scenario import payload
+from longfat.run import plan
+from longfat.run.result import CLASSES, Json, carried, percentile
+from longfat.run.scenario import Scenario, payload
 
 # Raised when one of these makes something else of the same run.
-VERSION = 1
+VERSION = 2
 POINTS = 1500  # of a series at most
 LOSSY = 0.1  # a second with more than this lost is one in which a circuit breaker would open
 
+LATE = 0.1  # of the measured time, the last: what begins then has no time to be complete
+
 Samples = list[float]
+
+
+def whole(run: Json, scenario: Scenario, seed: int, samples: Path) -> Json:
+    """A result with `asked`: of each `[[short]]` when each object begins, and its bytes; and with
+    `left`: packets and bytes that left the bottleneck in the measured time."""
+    made = plan.make(scenario, seed, prefix="lf", virtual=True)
+    asked: list[list[tuple[float, float]]] = [[] for _ in scenario.short]
+    for ident, (kind, entry) in made.objects.items():
+        for line in made.files.get(f"objects-{ident}", "").splitlines() if kind == "short" else ():
+            time, size = map(float, line.split())
+            asked[entry].append((time, size))
+    packets, size = carried(samples, scenario.warmup)
+    return run | {"asked": asked, "left": {"packets": packets, "bytes": size}}
 
 
 def _step(run: Json) -> int:
@@ -86,16 +105,33 @@ def sent(run: Json) -> Json:
 
 
 def cwnd(run: Json) -> Json:
-    """The window of the first connection of each `[[flow]]`, packets."""
+    """The window of the first connection of each `[[flow]]`, packets, and how much it changes
+    within a round trip after the warm-up at most, by all samples."""
     step, sample = _step(run), float(run["scenario"]["sample"])
     first = {flow["group"]: flow for flow in reversed(run["flows"]) if flow["connections"]}
+    windows = {
+        group: [round(x) for x in _column(run, flow["connections"][0], "cwnd")]
+        for group, flow in sorted(first.items())
+    }
+    begin = round(float(run["scenario"]["warmup"]) / sample)
+    trips = {
+        group: max(1, int(float(run["scenario"]["flow"][group]["rtt"]) / sample + 1e-9))
+        for group in windows
+    }
     return {
         "dt": step * sample,
-        "groups": {
-            str(group): [round(x) for x in _column(run, flow["connections"][0], "cwnd")[::step]]
-            for group, flow in sorted(first.items())
+        "groups": {str(group): all_of[::step] for group, all_of in windows.items()},
+        "changes": {
+            str(group): _largest_change(all_of[begin:], trips[group])
+            for group, all_of in windows.items()
         },
     }
+
+
+def _largest_change(values: list[int], most: int) -> int:
+    """Between two that are so many apart at most."""
+    pairs = (zip(values, values[apart:], strict=False) for apart in range(1, most + 1))
+    return max((abs(b - a) for of in pairs for a, b in of), default=0)
 
 
 def milestones(run: Json) -> Json:
@@ -114,20 +150,84 @@ def milestones(run: Json) -> Json:
     return found
 
 
+def _measured(run: Json) -> tuple[float, float]:
+    """When objects begin that are looked at: those that began before are on their way, and may be
+    the slow ones alone."""
+    begin, end = (float(run["scenario"][key]) for key in ("warmup", "duration"))
+    return begin, end - LATE * (end - begin)
+
+
+def _sizes(run: Json, entry: int) -> list[float]:
+    """Bytes of each object of a `[[short]]`, complete or not."""
+    begin, end = _measured(run)
+    return [size for time, size in run["asked"][entry] if begin <= time < end]
+
+
+def _done(run: Json, entry: int) -> list[tuple[float, float]]:
+    """Bytes and seconds of each that is complete."""
+    begin, end = _measured(run)
+    found = run["short"][entry]["completions"]
+    columns = zip(found["t"], found["seconds"], found["bytes"], strict=True)
+    # Times of a result are rounded to a microsecond.
+    return [(size, took) for t, took, size in columns if begin - 2e-6 <= t - took < end - 2e-6]
+
+
+def completions(run: Json) -> Json:
+    """Of the objects that go forward, all of them and by classes of size (what is largest in one):
+    how many, and percentiles of the seconds that they take.  One that is not complete takes for
+    ever; a percentile that is such a one is None."""
+    entries = [i for i, one in enumerate(run["scenario"]["short"]) if not one["reverse"]]
+    sizes = [size for i in entries for size in _sizes(run, i)]
+    done = [one for i in entries for one in _done(run, i)]
+    bounds = [0.0, *(float(most) for most in CLASSES if most)]
+    classes = {f"{most:.0f}": (least, most) for least, most in pairwise(bounds)}
+    found = {}
+    for name, (least, most) in {"all": (0.0, math.inf), **classes}.items():
+        times = [took for size, took in done if least < size <= most]
+        count = sum(least < size <= most for size in sizes)
+        times += [math.inf] * (count - len(times))
+        each = {f"p{part}": percentile(times, part) for part in (50, 95, 99)}
+        if count:
+            finite = {key: None if x is None or math.isinf(x) else x for key, x in each.items()}
+            found[name] = {"begun": count, **finite}
+    return found
+
+
+def asked(run: Json) -> float:
+    """Bytes of the objects that are to cross the bottleneck and begin in the measured time."""
+    ahead = [
+        i
+        for i, one in enumerate(run["scenario"]["short"])
+        if not one["reverse"] and one["enter"] == 1
+    ]
+    begin = float(run["scenario"]["warmup"])
+    return float(sum(size for i in ahead for time, size in run["asked"][i] if time >= begin))
+
+
+def left(run: Json) -> Json:
+    """Packets that left the bottleneck in the measured time, and their bytes."""
+    found: Json = run["left"]
+    return found
+
+
 def camps(run: Json) -> Json:
-    """Of each `[[short]]`, by quartiles of size over all of them: how many objects, and the sum of
-    their rates in Mbit/s."""
-    entries = [one["completions"] for one in run["short"]]
-    sizes = [float(size) for one in entries for size in one["bytes"]]
-    bounds = [percentile(sizes, part) or 0 for part in (25, 50, 75)]
+    """Of each `[[short]]`, by quartiles of size over all that is asked for: how many objects, and
+    the sum of their rates in Mbit/s, of which one that is not complete has none."""
+    sizes = [_sizes(run, i) for i in range(len(run["short"]))]
+    every = [size for each in sizes for size in each]
+    bounds = [percentile(every, part) or 0 for part in (25, 50, 75)]
+
+    def quartile(size: float) -> int:
+        return sum(size > bound for bound in bounds)
+
     found = []
-    for one in entries:
+    for entry, each in enumerate(sizes):
         counts, sums = [0] * 4, [0.0] * 4
-        for size, seconds in zip(one["bytes"], one["seconds"], strict=True):
-            place = sum(size > bound for bound in bounds)
-            counts[place] += 1
-            sums[place] += size * 8e-6 / max(seconds, 1e-6)
-        found.append({"count": counts, "sum": [round(x, 4) for x in sums]})
+        for size in each:
+            counts[quartile(size)] += 1
+        for size, took in _done(run, entry):
+            sums[quartile(size)] += size * 8e-6 / max(took, 1e-6)
+        found.append({"begun": counts, "sum": [round(x, 4) for x in sums]})
     return {"bounds": bounds, "entries": found}
 
 
@@ -145,7 +245,8 @@ def lossy(run: Json) -> float | None:
 
 
 SERIES: dict[str, Callable[[Json], Any]] = {
-    one.__name__: one for one in (rates, queue, sent, cwnd, milestones, camps, lossy)
+    one.__name__: one
+    for one in (rates, queue, sent, cwnd, milestones, completions, camps, asked, left, lossy)
 }
 
 

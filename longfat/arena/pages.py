@@ -481,7 +481,7 @@ def tables(scores: Scores) -> dict[str, str]:
             "criterion path algorithm beside share runs why scenario", _squares(scores)
         ),
         "cloud.csv": _csv(
-            "criterion path algorithm seed queue_ms goodput_mbps scenario result", _dots(scores)
+            "criterion path algorithm seed queue_ms mbps scenario result", _dots(scores)
         ),
     }
 

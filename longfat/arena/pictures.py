@@ -185,16 +185,11 @@ def _ellipse(axes: Axes, points: list[tuple[float, float]], colour: str) -> None
 
 
 def _delay_and_rate(record: Json) -> tuple[float, float] | None:
-    """Mean queue in ms, and Mbit/s of bulk flows, or of objects where there are none."""
+    """Mean queue in ms, and Mbit/s that left the bottleneck."""
     delay = record["summary"]["queue_delay_ms"]["mean"]
-    specs = record["scenario"]["short"]
-    objects = [
-        one["goodput_bps"]
-        for one, spec in zip(record["short"], specs, strict=True)
-        if not spec["reverse"]
-    ]
-    rate = record["summary"]["goodput_bps"] or sum(objects)
-    return None if delay is None else (float(delay), float(rate) / 1e6)
+    measured = record["scenario"]["duration"] - record["scenario"]["warmup"]
+    rate = record["observed"]["left"]["bytes"] * 8e-6 / measured
+    return None if delay is None else (float(delay), float(rate))
 
 
 def dots(scores: Scores, criterion: Criterion) -> list[tuple[Run, tuple[float, float]]]:
@@ -231,6 +226,6 @@ def _cloud(of: dict[str, list[tuple[float, float]]]) -> str:
     axes.set_ylim(0.97 * low, 1.01 * high)
     axes.ticklabel_format(useOffset=False)
     axes.set_xlabel("queue, mean, ms (less is to the right)")
-    axes.set_ylabel("goodput, Mbit/s")
+    axes.set_ylabel("throughput of the link, Mbit/s")
     axes.grid(alpha=0.3)
     return _svg(figure)

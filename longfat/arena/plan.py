@@ -140,7 +140,7 @@ class Evaluation:
     def of(self, criterion: Criterion, cc: Contender) -> list[Run]:
         """The runs that its numbers are made of."""
         wanted = criterion.runs_of or [criterion.id]
-        # Of two that stand beside each other there is one run.
+        # Each of two has a part in both of their runs.
         both = criterion.beside == "all"
         return [
             run
@@ -211,15 +211,12 @@ def _paths(data: dict[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
 
 
 def _others(
-    criterion: Criterion, cc: Contender, against: list[Contender], every: list[Contender]
+    criterion: Criterion, against: list[Contender], every: list[Contender]
 ) -> list[Contender | None]:
-    """Who $beside is, one after the other."""
-    if criterion.beside == "against":
-        return [*against]
-    if criterion.beside == "all":
-        # Of two there is one run, in which each stands beside the other.
-        return [*every[every.index(cc) :]]
-    return [None]
+    """Who $beside is, one after the other.  Of two there are both orders, as who begins earlier is
+    decided by the order and the seed."""
+    found: dict[str, list[Contender | None]] = {"": [None], "against": [*against], "all": [*every]}
+    return found[criterion.beside]
 
 
 def _why_not(cc: Contender, beside: Contender | None) -> str:
@@ -262,7 +259,7 @@ def evaluation(
                 for name in other.observe
             }
             for cc in every:
-                for beside in _others(criterion, cc, found.against, every):
+                for beside in _others(criterion, found.against, every):
                     if why := _why_not(cc, beside):
                         found.skipped.append(Skipped(criterion.id, cc, beside, why))
                         continue

@@ -337,9 +337,8 @@ def score(of: Evaluation, out: Path) -> Scores:
     records: dict[str, Json] = {}
     errors: dict[str, str] = {}
     for run in of.runs:
-        error = carry.error_of(run, out)
-        if error.exists():
-            errors[run.name] = error.read_text(errors="replace").strip() or "no reason"
+        if said := carry.said(run, out):
+            errors[run.name] = said
         elif (found := carry.read(run, out)) is not None:
             records[run.name] = found
     runs = _Runs(of, records, errors)

@@ -217,6 +217,10 @@ class Carried:
             return self._at[i]
         return min(after, self._at[i] + rest / one.rate) if one.rate else after
 
+    def takes(self, t: float, bits: float) -> float:
+        """How long from `t` on it takes to carry so many: infinity if it never does."""
+        return max(0.0, self.when(self.until(t) + bits) - t)
+
     def most(self, seconds: float) -> float:
         """The most bits that it carries in so long a time."""
 

@@ -51,6 +51,7 @@ RENEW = "scripts/longfat python -m longfat.pages platform"
 # Raised when result.py computes a result otherwise from the same samples: all are older then.
 COMPUTATION = 2
 OF_OBJECTS = 2  # the same of runs with objects
+OF_RATES = 1  # the same of runs of which the bottleneck's rate changes
 INSMOD = "insmod"  # of `files`, if a module that was given wants more than to be loaded
 UML = "uml"  # the backend of which results repeat to the byte
 
@@ -173,13 +174,14 @@ def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     )
     # What only some runs have.
     objects = [OF_OBJECTS] if plan.objects else []
+    rates = [f"rates {OF_RATES}"] if "rate" in scenario.link.changing else []
     order = [_bare("lforder.c")] if "./bin/lforder " in plan.main else []
     order += [_bare("sch_lfvary.c")] if scenario.changing else []
     order += [_bare("sch_lfsync.c")] if scenario.synchronised else []
     order += [_bare("sch_lfack.c")] if scenario.misled else []
     order += [_bare("lfcap.c")] if scenario.captures else []
     written = sorted(files(plan, scenario).items())
-    return cache.digest(seed, memory(scenario), reading, *objects, *written, *order)
+    return cache.digest(seed, memory(scenario), reading, *objects, *rates, *written, *order)
 
 
 # --- what carries it out

@@ -8,7 +8,8 @@ goodput_bps     payload bytes that arrived in order within the measured time, th
 utilisation     payload bytes of all bulk flows over what the link could have carried in the
                 measured time; of neither are those in reverse
 loss            packets dropped by the bottleneck over packets offered to it, measured time
-queue_delay_ms  backlog of the bottleneck, sampled, over the link's (mean) rate
+queue_delay_ms  backlog of the bottleneck, sampled: how long the link takes to carry it, as it
+                is from then on; one that never does, for all that is left of the run
 rtt_ms          the senders' smoothed RTT (tcpi_rtt), sampled
 jain            Jain's index over the goodput of the bulk flows
 
@@ -126,6 +127,14 @@ def read_samples(path: Path) -> Json:
             except (ValueError, KeyError, IndexError) as error:
                 raise LabError(f"line {number} of the samples is none: {line.strip()!r}") from error
     return found
+
+
+def carried(path: Path, begin: float) -> tuple[int, int]:
+    """Packets that left the bottleneck from `begin` on, and their bytes, by a run's samples."""
+    with path.open(errors="replace") as file:
+        rows = [[float(x) for x in line.split()[1:]] for line in file if line.startswith("q ")]
+    packets, size = (_counter(rows, column, begin) for column in (4, 5))
+    return packets, size - ETHERNET * packets
 
 
 def read_order(path: Path, origin: float) -> list[list[float]]:
@@ -341,12 +350,27 @@ def _objects(scenario: Scenario, plan: Plan, kind: str, raw: Json) -> list[Json]
     return out
 
 
+def _queue_delays(scenario: Scenario, rows: list[list[float]]) -> list[float]:
+    """How long what is in the bottleneck takes to leave it, ms, of each sample."""
+    there = [(row[0], row[1] - ETHERNET * row[2]) for row in rows]
+    if "rate" not in scenario.link.changing:
+        return [size * 8e3 / scenario.link.rate for _, size in there]
+    carried = changes.Carried(scenario.steps(scenario.link))
+    most = [(carried.takes(t, 8 * size), scenario.duration - t) for t, size in there]
+    return [1e3 * (left if math.isinf(takes) else takes) for takes, left in most]
+
+
+def _lines(path: Path) -> list[str]:
+    """What a kernel or a program said, which may be anything."""
+    return path.read_text(errors="replace").splitlines()
+
+
 def _said_of_modules(run: Path, error: str) -> str:
     """What insmod and the kernel said, if a module could not be loaded."""
     if "cannot be loaded" not in error:
         return ""
     texts = [run / name for name in ("out", "dmesg")]
-    lines = [x for path in texts if path.exists() for x in path.read_text().splitlines()[-10:]]
+    lines = [x for path in texts if path.exists() for x in _lines(path)[-10:]]
     return "".join(f"\n{line}" for line in lines)
 
 
@@ -363,7 +387,8 @@ def make(
     for name in ("error", "status", "samples", "log", *(["trace"] if scenario.trace else [])):
         file = run / name
         if name == "error" and file.exists():
-            raise LabError(file.read_text().strip() + _said_of_modules(run, file.read_text()))
+            said = file.read_text(errors="replace")
+            raise LabError(said.strip() + _said_of_modules(run, said))
         if name != "error" and not file.exists():
             said = "".join(
                 (run / f).read_text(errors="replace")[-1500:]
@@ -371,9 +396,9 @@ def make(
                 if (run / f).exists()
             )
             raise LabError(f"the run left no {name}; it said:\n{said}")
-    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in (run / "log").read_text().splitlines()]
+    log = [re.sub(r"^\[[^]]*\] ", "", line) for line in _lines(run / "log")]
     # A virtual kernel also tells what happened before and after, to its very end.
-    whole = (run / "dmesg").read_text().splitlines() if (run / "dmesg").exists() else log
+    whole = _lines(run / "dmesg") if (run / "dmesg").exists() else log
     bad = [line for line in [*log, *whole] if SPLAT.search(line)]
     if bad:
         # Without how it booted, unless that is what it complained of.
@@ -389,7 +414,7 @@ def make(
     if scenario.trace:
         raw["events"] = read_events(run / "trace", raw["o"])
 
-    begin, rate = scenario.warmup, scenario.mean_rate
+    begin = scenario.warmup
     flows = [_flow(scenario, plan, g, n, raw) for g, n in dict.fromkeys(plan.flows.values())]
     queue = [row for row in raw["q"] if row[0] >= begin - 1e-9]
     dropped, sent = (_counter(raw["q"], column, begin) for column in (3, 4))
@@ -420,9 +445,7 @@ def make(
             "dropped": dropped,
             "retransmissions": sum(flow["retransmissions"] for flow in flows),
             "jain": round(fairness, 6) if fairness is not None else None,
-            "queue_delay_ms": spread(
-                [(row[1] - ETHERNET * row[2]) * 8e3 / rate for row in queue], 3
-            ),
+            "queue_delay_ms": spread(_queue_delays(scenario, queue), 3),
         },
         "flows": flows,
         "udp": udp,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import signal
 import threading
@@ -37,6 +38,7 @@ class Job:
     scenario: Scenario
     seed: int
     path: Path  # the result file
+    limit: float = math.inf  # wall seconds, if it has less than the others
     reached: float = 0.0  # virtual seconds
     wall: float = 0.0  # seconds, when done
     packets: int = 0
@@ -104,12 +106,23 @@ def _full(run: Path) -> str:
     return f"no space is left in {run.parent}: free some, or set TMPDIR to another directory\n"
 
 
+# What reading a run raises that left something else than a run leaves.
+_UNREADABLE = (LookupError, ValueError, ArithmeticError)
+
+
+def _packets(samples: Path) -> int:
+    """How many packets the bottleneck carried."""
+    with samples.open(errors="replace") as file:
+        last = [line for line in file if line.startswith("q ")][-1]
+    return int(last.split()[5])
+
+
 def _one(
     job: Job,
     where: Backend | Kernels,
     timeout: float,
     cancel: threading.Event,
-    keep: Callable[[Json, Path], None],
+    keep: Callable[[Json, Path, Path], None],
     stall: float,
 ) -> None:
     backend = where.on(job.scenario)
@@ -140,14 +153,15 @@ def _one(
             run,
             job.scenario,
             job.seed,
-            timeout=timeout,
+            timeout=min(timeout, job.limit),
             cancel=cancel,
             tick=tick,
         )
         job.wall = time.monotonic() - began
         try:
             data = backend.outcome(job.scenario, job.seed, plan, run, parts)
-        except LabError as error:
+            job.packets = _packets(run / "samples")
+        except (LabError, *_UNREADABLE) as error:
             kept = _kept(job)
             left = f"all it left: {kept}"
             try:
@@ -159,13 +173,13 @@ def _one(
                 left = f"what it left could not be copied to {kept}: {lost}"
             full = _full(run)
             kind = Unwritable if full else LabError
-            raise kind(f"{job.scenario.name}, seed {job.seed}: {error}\n{full}({left})") from error
-        with (run / "samples").open() as samples:
-            last = [line for line in samples if line.startswith("q ")][-1]
-        job.packets = int(last.split()[5])
+            why = str(error)
+            if not isinstance(error, LabError):
+                why = f"what it left cannot be read: {error!r}"
+            raise kind(f"{job.scenario.name}, seed {job.seed}: {why}\n{full}({left})") from error
         job.reached = job.scenario.duration
         captures.keep(run, job.scenario.captures, job.path)
-        keep(data, job.path)
+        keep(data, job.path, run)
 
 
 def run(
@@ -177,13 +191,13 @@ def run(
     console: Console,
     keep_going: bool = False,
     stall: float = 0,
-    keep: Callable[[Json, Path], None] = result.write,
+    keep: Callable[[Json, Path, Path], None] = lambda data, path, _: result.write(data, path),
     failed: Callable[[Failure], None] = lambda _: None,
 ) -> list[Failure]:
     """Carry out all jobs, `workers` at a time; the first failure ends the others, or, if they
     `keep_going`, is said at once and in the list of all failures at the end.  One in which
-    no virtual time passes for `stall` seconds has failed.  `keep` is given each result and where
-    it belongs, `failed` each failure.  Without space all of them end.
+    no virtual time passes for `stall` seconds has failed.  `keep` is given each result, where
+    it belongs, and the directory of its run; `failed` each failure.  Without space all of them end.
 
     Ctrl-C ends every run that was started and leaves no process, namespace or
     half-written file.

@@ -16,7 +16,8 @@ import signal
 import threading
 import time
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from html.parser import HTMLParser
 from pathlib import Path
@@ -152,6 +153,11 @@ def test_the_first_look_is_short() -> None:
     assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
 
 
+def test_a_run_has_a_limit_by_what_it_costs() -> None:
+    long = plan.evaluation(["reno"], ["cubic"], "full", only=["6.1"]).runs
+    assert min(map(cost.limit, long)) < 700 and max(map(cost.limit, long)) > 1000
+
+
 def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
     """Its kernel has a limit, whatever may be in flight."""
     of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1", "tcpeval-4.4.3"])
@@ -178,6 +184,7 @@ def test_a_written_scenario_is_the_same_in_the_file() -> None:
         ('unit = "Mbit/s"', 'base = { cc = "reno" }', "compares with nothing: leave base out"),
         ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),
         ('asks = "What?"', 'asks = "What?"\nbeside = "all"', "beside and $beside go together"),
+        ('asks = "What?"', 'asks = "What?"\ncloud = true', "cloud: needs the series left"),
         ("[scenario]", "[scenario", "is not TOML"),
         ('title = "One"', "", "title: Field required"),
     ],
@@ -244,26 +251,26 @@ def test_parameters_of_a_module(tree: Path) -> None:
     alone = next(run for run in of.runs if run.cc == run.beside == of.contenders[0])
     assert alone.scenario.module == {"foo": {"beta": 300, "mode": "fixed"}}
     assert alone.file == "pairs-foo_beta_300_mode_fixed-beside-foo_beta_300_mode_fixed.toml"
-    (skipped,) = of.skipped
-    assert "are one module, which has one setting at a time" in skipped.why
-    # Of every two there is one run on each path.
-    assert len(of.runs) == 2 * (3 + 2)
+    assert len(of.skipped) == 2
+    assert all("are one module, which has one setting at a time" in x.why for x in of.skipped)
+    # Of every other two there are both orders on each path.
+    assert len(of.runs) == 2 * (3 + 2 * 2)
 
 
 def test_what_is_random_has_several_seeds() -> None:
-    """One seed has only what nothing is random in, by the path or by the traffic."""
+    """One seed has only what nothing is random in, by the path or by the traffic; of what has
+    several, each is another run."""
     of = plan.evaluation(["reno"], ["cubic"], "full")
     once = {one.id for one in of.criteria if one.once}
     assert once == {"6.1-10g"}
-    seeds = {run.criterion: set(run.scenario.seeds) for run in of.runs}
-    assert all(len(x) == (1 if name in once else 3) for name, x in seeds.items())
     for run in of.runs:
         one = run.scenario
+        assert len(one.seeds) == (1 if run.criterion in once else 3)
+        drawn = one.short or one.request or one.video or any(flow.jitter for flow in one.flow)
+        lossy = any(link.impaired or "loss" in link.changing for link in one.path)
+        assert bool(drawn or lossy) is (run.criterion not in once), run.name
         if run.criterion in once:
-            assert not (one.short or one.request or one.video), run.name
-            assert not any(flow.jitter for flow in one.flow), run.name
-            for link in one.path:
-                assert link.aqm == "fifo" and not link.impaired and not link.changing, run.name
+            assert all(link.aqm == "fifo" and not link.changing for link in one.path), run.name
 
 
 def test_one_for_marks_alone() -> None:
@@ -307,7 +314,7 @@ def record(**changes: Any) -> Json:
             "udp": [],
             "short": [],
         },
-        "observed": {},
+        "observed": {"left": {"packets": 70_000, "bytes": 100_000_000}},
     }
     return one | changes
 
@@ -491,12 +498,24 @@ def test_incast() -> None:
 
 
 def test_a_receiver_that_misbehaves() -> None:
-    """After the warm-up alone; what was never sent again counts, as it has arrived."""
-    one = rated([9.0] * 200 + [3.0] * 100)
-    one["observed"]["rates"]["groups"]["1"] = [1.0] * 300
+    """The first has what left the bottleneck and is not the honest second's, whatever it says that
+    it received, or its sender that was delivered."""
+    left = {"packets": 1000, "bytes": 1_500_000}
+    flows = [flow(0, 0, received_bytes=9 * 10**9), flow(1, 0, received_bytes=362_000)]
+    one = record(flows=flows, observed={"left": left})
     assert value("rate_ratio", one) == 3
-    one["observed"]["rates"]["groups"]["1"] = [0.0] * 300
+    flows[1]["received_bytes"] = 0
     assert value("rate_ratio", one) == math.inf
+    one["observed"]["left"] = {"packets": 9, "bytes": 9 * 52}
+    assert value("rate_ratio", one) is None
+
+
+def test_how_busy_the_link_is() -> None:
+    """By what left it in the measured time, which objects that are not complete have a part of."""
+    one = record(observed={"left": {"packets": 1, "bytes": 80 * 1_000_000}, "asked": 9e7})
+    one["summary"]["capacity_bps"] = 10_000_000 * 1448 / 1500
+    assert value("busy", one) == pytest.approx(80)
+    assert value("load", one) == pytest.approx(90)
 
 
 def test_parking_lot() -> None:
@@ -507,63 +526,147 @@ def test_parking_lot() -> None:
     assert metrics.of("parking", Seen(one, roles), None, {}) == 3
 
 
+def entries(*each: Sequence[tuple[float, float, float | None]], warmup: float = 0) -> Json:
+    """A run of 100 s of objects, of which each begins at a time, is so large, and takes so long, or
+    is not complete."""
+    short = []
+    for of in each:
+        done = [one for one in of if one[2] is not None and one[0] + one[2] >= warmup]
+        completions = {
+            "t": [t + (took or 0) for t, _, took in done],
+            "seconds": [took for *_, took in done],
+            "bytes": [size for _, size, _ in done],
+        }
+        short.append({"begun": len(of), "completed": len(done), "completions": completions})
+    one = record(short=short, asked=[[(t, size) for t, size, _ in of] for of in each])
+    one["scenario"] |= {"warmup": warmup, "short": [entry() for _ in each]}
+    return one
+
+
 def test_camps_by_quartile() -> None:
-    run = {
-        "short": [
-            {"completions": {"bytes": [125_000, 250_000], "seconds": [1.0, 1.0]}},
-            {"completions": {"bytes": [500_000, 1_000_000], "seconds": [1.0, 4.0]}},
-        ]
-    }
-    found = observe.camps(run)
-    assert [one["count"] for one in found["entries"]] == [[1, 1, 0, 0], [0, 0, 1, 1]]
-    done = {"begun": 2, "completed": 2}
-    one = record(observed={"camps": found}, short=[done, done])
-    one["scenario"]["short"] = [{"reverse": False}, {"reverse": False}]
+    """Bounds are of all that is asked for, so they are the same whatever is complete; what is not
+    has no rate, in the quartile that it is of."""
+    first = [(1.0, 125_000.0, 1.0), (2.0, 250_000.0, 1.0)]
+    second = [(1.0, 500_000.0, 1.0), (2.0, 1_000_000.0, 4.0)]
+    whole = entries(first, second)
+    whole["observed"] = {"camps": observe.camps(whole)}
+    found = whole["observed"]["camps"]
+    assert [one["begun"] for one in found["entries"]] == [[1, 1, 0, 0], [0, 0, 1, 1]]
+    # The smallest and the largest do not end.
+    lacks = entries([(1.0, 125_000.0, None), first[1]], [second[0], (2.0, 1_000_000.0, None)])
+    lacks["observed"] = {"camps": observe.camps(lacks)}
+    assert lacks["observed"]["camps"]["bounds"] == found["bounds"]
     roles: metrics.Roles = ROLES | {"short": ([0], [1])}
-    seen = Seen(one, roles)
-    assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
-    assert metrics._transfer(seen, "ours", None) == pytest.approx(1.5)
-    assert metrics._transfer(seen, "theirs", 4) == pytest.approx(2)
-    # Those that are not complete have no rate; which quartile they were of is not known.
-    one["short"] = [{"begun": 6, "completed": 2}, done]
-    assert metrics._transfer(seen, "ours", None) == pytest.approx(0.5)
-    assert metrics._transfer(seen, "ours", 1) == pytest.approx(1)
-    assert metrics.of("gain", seen, seen, {"who": "ours"}) == 1
+    seen, other = Seen(lacks, roles), Seen(whole, roles)
+    assert metrics._transfer(other, "ours", None) == pytest.approx(1.5)
+    assert metrics._transfer(other, "theirs", 4) == pytest.approx(2)
+    assert metrics._transfer(seen, "ours", None) == pytest.approx(1)
+    gains = [
+        metrics.of("gain", seen, other, {"who": who, "quartile": quartile})
+        for who, quartile in (("ours", 1), ("ours", 2), ("theirs", 3), ("theirs", 4))
+    ]
+    assert gains == [0, 1, 1, 0]
+    assert metrics.of("gain", seen, other, {"who": "theirs"}) == pytest.approx(2 / 3)
 
 
 def test_what_is_not_complete_is_not_fast() -> None:
-    """A percentile beyond those that are complete is never; a class that nothing is of has none."""
+    """A percentile is of all that began: what is not complete takes for ever.  A class that nothing
+    is of has none."""
+    roles: metrics.Roles = ROLES | {"short": ([0, 1], [])}
 
-    def objects(completed: int, seconds: float) -> Json:
-        times = {"p50": seconds, "p95": 2 * seconds}
-        sizes = [{"largest": 10000, "completed": completed, "completion_s": times}]
-        found = {"begun": 100, "completed": completed, "completion_s": times, "by_size": sizes}
-        one = record(short=[found])
-        one["scenario"]["short"] = [{"reverse": False}]
-        return one
+    def objects(*each: Sequence[tuple[float, float, float | None]]) -> Seen:
+        one = entries(*each)
+        one["observed"] = {"completions": observe.completions(one)}
+        return Seen(one, roles)
 
-    roles: metrics.Roles = ROLES | {"short": ([0], [])}
+    def of(name: str, seen: Seen, base: Seen | None = None, **arguments: Any) -> float | None:
+        return metrics.of(name, seen, base, arguments)
 
-    def of(name: str, run: Json, base: Json | None = None, **arguments: Any) -> float | None:
-        return metrics.of(name, Seen(run, roles), Seen(base, roles) if base else None, arguments)
+    def some(count: int, complete: int, size: float = 5000) -> list[Any]:
+        """The first is complete in 10 ms, the next in 20 ms ..."""
+        return [(i / 2, size, 0.01 * (i + 1) if i < complete else None) for i in range(count)]
 
-    most, half, none = objects(96, 0.1), objects(50, 0.01), objects(0, 0.01)
+    # 96 of 100 are complete: the 95th of them, and not 95 % of the 96.
+    most, half = objects(some(100, 96)), objects(some(100, 50))
     assert of("unfinished", most) == pytest.approx(4)
-    assert of("completion", most) == pytest.approx(200)
+    assert of("completion", most) == pytest.approx(950)
+    assert of("completion", most, at="p99") == math.inf
     assert of("completion", half) == math.inf
-    assert of("completion", half, largest=10000) == math.inf
-    assert of("completion", half, at="p50") == pytest.approx(10)
-    assert of("completion", none, at="p50") == math.inf
-    assert of("completion", most, largest=100000) is None
+    assert of("completion", half, at="p50") == pytest.approx(500)
     assert of("completion_times", half, most) == math.inf
     assert of("completion_times", most, half) is None
-    assert of("completion_times", most, half, at="p50") == pytest.approx(10)
-    assert of("unfinished", record()) is None and of("completion", record()) is None
+    assert of("completion_times", half, most, at="p50") == pytest.approx(1)
+    # Large ones hang: the small ones do not.
+    large = objects([*some(60, 60), *some(40, 0, 500_000)])
+    assert of("completion", large) == math.inf
+    assert of("completion", large, largest=10_000) == pytest.approx(570)
+    assert of("completion", large, largest=1_000_000, at="p50") == math.inf
+    assert of("completion", large, largest=100_000) is None
+    # Of both entries together, whose own medians are 50 ms and 1 s.
+    fast, slow = some(10, 10), [(i, 5000, 1.0) for i in range(30)]
+    assert of("completion", objects(fast, slow), at="p50") == pytest.approx(1000)
+    assert of("unfinished", Seen(record(), ROLES)) is None
+
+
+def test_objects_that_begin_in_the_measured_time() -> None:
+    """Not those that were on their way when that began, and not those that have no time."""
+    times: list[tuple[float, float, float | None]] = [
+        (19.0, 1000, 30.0),  # of all that began before, only this would be seen
+        (15.0, 1000, 1.0),
+        (20.0, 1000, 1.0),
+        (91.9, 1000, 7.0),
+        (92.1, 1000, 1.0),
+        (99.0, 1000, None),
+    ]
+    one = entries(times, warmup=20)
+    assert observe._done(one, 0) == [(1000, 1.0), (1000, 7.0)]
+    assert observe.completions(one)["all"] == {"begun": 2, "p50": 1.0, "p95": 7.0, "p99": 7.0}
+    # All of the measured time is asked for; what goes back, or comes in later, is not.
+    assert observe.asked(one) == 4000
+    one["scenario"]["short"][0]["enter"] = 2
+    assert observe.asked(one) == 0 and observe.completions(one)["all"]["begun"] == 2
+    one["scenario"]["short"][0] |= {"enter": 1, "reverse": True}
+    assert observe.asked(one) == 0 and observe.completions(one) == {}
+
+
+def test_what_a_run_is_asked_for(one: Any, tmp_path: Path) -> None:
+    """By its plan, in the order of its entries; what left the bottleneck is by its samples."""
+    text = '[[short]]\ncc = "reno"\nrtt = "10ms"\narrivals = ["{}s", "3s"]\nmean_size = "{}kB"\n'
+    rest = 'size = "exponential"\n'.join([text.format(1, 10), text.format(2, 1000), ""])
+    scenario = one(top='warmup = "5s"', rest=rest)
+    lines = ["q 0 0 0 0 0 0 0", "q 5 0 0 0 100 151400 0", "f x", "q 10 0 0 0 300 454200 0"]
+    (tmp_path / "samples").write_text("\n".join(lines))
+    found = observe.whole({"a": 1}, scenario, 1, tmp_path / "samples")
+    assert [[time for time, _ in of] for of in found["asked"]] == [[1, 3], [2, 3]]
+    assert sum(size for _, size in found["asked"][0]) < sum(size for _, size in found["asked"][1])
+    # Without the headers of Ethernet, as a rate is.
+    assert found["left"] == {"packets": 200, "bytes": 200 * 1500} and found["a"] == 1
+
+
+class Unasked(Exception):
+    """A series that a criterion's runs do not keep."""
+
+
+class Kept(dict[str, Any]):
+    """Series of which none has anything in it."""
+
+    def __missing__(self, name: str) -> None:
+        raise Unasked(name)
+
+
+@pytest.mark.parametrize("criterion", criteria.load(), ids=lambda one: one.id)
+def test_numbers_are_made_of_what_is_kept(criterion: criteria.Criterion) -> None:
+    of_id = {one.id: one for one in criteria.load()}
+    names = {*criterion.observe, *(x for one in criterion.runs_of for x in of_id[one].observe)}
+    one = record(observed=Kept({name: {} for name in names}))
+    for number in criterion.number:
+        with suppress(LookupError, TypeError, AttributeError, StopIteration):
+            value(number.metric, one, one if number.base else None, **number.arguments)
 
 
 def test_series_of_a_run() -> None:
     """Of delivered packets, from the beginning of the run however late a flow began."""
-    connection = {
+    connection: Json = {
         "t": [0.2, 0.3, 0.4],
         "delivered": [0, 100, 300],
         "received": [0, 2000, 20000],
@@ -573,10 +676,11 @@ def test_series_of_a_run() -> None:
     run = {
         "scenario": {
             "duration": 0.5,
+            "warmup": 0.0,
             "sample": 0.1,
             "link": {"mtu": 1500},
             "host": {"timestamps": True},
-            "flow": [{"start": 0.1}],
+            "flow": [{"start": 0.1, "rtt": 0.1}],
         },
         "flows": [{"group": 0, "connections": [connection]}],
         "queue": {"packets": [0, 1, 2, 3, 4], "dropped": [0, 0, 0, 0, 7]},
@@ -586,6 +690,28 @@ def test_series_of_a_run() -> None:
     assert observe.cwnd(run)["groups"] == {"0": [0, 0, 10, 20, 30]}
     assert observe.milestones(run) == {"0": [0.2, 0.3]}
     assert observe.sent(run)["retransmissions"] == [0, 0, 0, 0, 7]
+
+
+def test_the_window_changes_between_the_points_that_are_kept() -> None:
+    """At the samples: in a long run a series has one of several."""
+    windows = [10] * 9000
+    windows[6000:6003] = [10, 90, 40]
+    connection = {"t": [i / 20 for i in range(9000)], "cwnd": windows}
+    run = {
+        "scenario": {"duration": 450.0, "warmup": 50.0, "sample": 0.05, "flow": [{"rtt": 0.1}]},
+        "flows": [{"group": 0, "connections": [connection]}],
+    }
+    found = observe.cwnd(run)
+    assert found["dt"] > 0.2 and 90 not in found["groups"]["0"]
+    assert found["changes"] == {"0": 80}
+    # Within a round trip, not over more.
+    windows[3000:3006] = [10, 50, 80, 110, 80, 50]
+    assert observe.cwnd(run)["changes"] == {"0": 80}
+    windows[100:102] = [10, 500]  # before the warm-up
+    assert observe.cwnd(run)["changes"] == {"0": 80}
+    one = record(observed={"cwnd": found})
+    one["scenario"]["flow"][0]["rtt"] = 0.12
+    assert value("window_change", one) == 80  # of 100 packets
 
 
 # --- marks
@@ -965,7 +1091,8 @@ def test_what_is_done_is_not_done_again(own: Path, backend: Fake, tmp_path: Path
 def test_one_that_fails(
     own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its cell says so with the log; the others have numbers; the next time it is made again."""
+    """Its cell says so with the log; the others have numbers.  It is made again on demand, and if
+    it would be another run; else it fails as it did."""
     of, out = small(), tmp_path / "out"
     bad = of.runs[0]
     real = Fake.execute
@@ -989,11 +1116,40 @@ def test_one_that_fails(
     texts = pages.card(scores, of.contenders[0])
     assert "WARNING: divided by zero" in texts["reno.html"]
     assert f"runs/{bad.name}.error" in texts["reno.md"]
-    assert carry.left(of, out, backend) == [bad]
+    assert "known by" in said and not any("known by" in text for text in texts.values())
+    assert carry.left(of, out, backend) == []
+    assert carry.left(of, out, backend, retry=True) == [bad]
+    # Of another version, of another path, or what a job of a cluster did not say itself.
+    with monkeypatch.context() as newer:
+        newer.setattr(observe, "VERSION", 77)
+        assert bad in carry.left(of, out, backend)
+    (own / "1.toml").write_text(ONE.replace('rtt = "20ms"', 'rtt = "30ms"'))
+    criteria.load.cache_clear()
+    assert len(carry.left(small(), out, backend)) == 4
     monkeypatch.setattr(Fake, "execute", real)
+    for text in ("ended with exit status 137", said.replace('"backend"', '"x"'), said[:-9]):
+        carry.error_of(bad, out).write_text(text)
+        assert carry.left(of, out, backend) == [bad]
     assert carry_out(of, out, backend) == 0
     assert not carry.error_of(bad, out).exists()
     assert score.score(of, out).cell(of.criteria[0], 0, of.contenders[0]).mark == Mark.STANDARD
+
+
+def test_one_that_creeps_has_a_limit(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By what it should take, and not the same for all."""
+    real = Fake.execute
+    limits: list[float] = []
+
+    def execute(self: Fake, *words: Any, timeout: float, **more: Any) -> None:
+        limits.append(timeout)
+        real(self, *words, timeout=timeout, **more)
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    of = small()
+    assert carry_out(of, tmp_path, backend) == 0
+    assert limits == [600 + 20 * cost.seconds(run) for run in of.runs]
 
 
 def test_one_that_never_sends(
@@ -1005,16 +1161,36 @@ def test_one_that_never_sends(
     assert "reno never sent anything" in carry.error_of(of.runs[0], out).read_text()
 
 
-@pytest.mark.parametrize(("completed", "sent"), [(0, False), (1, True)])
-def test_objects_that_never_come(completed: int, sent: bool) -> None:
-    """Where there are objects alone, of the algorithm's camp; the others' are no sign of it."""
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        ({"vegas": (5, 0), "reno": (5, 0)}, []),
+        ({"vegas": (0, 0), "reno": (5, 0)}, ["vegas"]),
+        ({"vegas": (5, 0), "reno": (0, 0)}, ["reno"]),
+        ({"vegas": (5, 0), "reno": (0, 1)}, []),  # it sends, and all of it is lost
+    ],
+)
+def test_whoever_never_sends_is_named(columns: dict[str, Any], names: list[str]) -> None:
+    """Of two that stand beside each other, too: the other has the link, and is not to blame."""
+    of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["pairs"])
+    run = next(run for run in of.runs if run.cc != run.beside)
+    flows = [
+        {"cc": cc, "connections": [{"received": [0, a], "retransmissions": [0, b]}]}
+        for cc, (a, b) in columns.items()
+    ]
+    assert carry._never_sent(run, {"flows": flows}) == names
+
+
+@pytest.mark.parametrize(("completed", "names"), [(0, ["vegas"]), (1, [])])
+def test_objects_that_never_come(completed: int, names: list[str]) -> None:
+    """Where there are objects alone, of one camp; the others' are no sign of it."""
     of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["tcpeval-6.1"])
     run = next(run for run in of.runs if run.cc.text == "vegas")
     short = [
         {"short": i, "begun": 9, "completed": completed if one.cc == "vegas" else 9}
         for i, one in enumerate(run.scenario.short)
     ]
-    assert carry._never_sent(run, {"flows": [], "short": short}) is not sent
+    assert carry._never_sent(run, {"flows": [], "short": short}) == names
     for one in short:
         one["begun"] = one["completed"] = 0
     assert not carry._never_sent(run, {"flows": [], "short": short})
@@ -1132,9 +1308,13 @@ def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
     assert len(list((out / "img").glob("1-*.svg"))) == 2
 
 
+def clouded() -> str:
+    return ONE.replace('observe = ["rates"]', 'observe = ["rates", "left"]\ncloud = true')
+
+
 def both_pages(own: Path) -> None:
     """A criterion with a cloud, and one with a heat map."""
-    (own / "1.toml").write_text(ONE.replace('asks = "What?"', 'asks = "What?"\ncloud = true'))
+    (own / "1.toml").write_text(clouded())
     (own / "2.toml").write_text(paired())
     criteria.load.cache_clear()
 
@@ -1166,7 +1346,7 @@ def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
     squares = rows(out / "heat.csv")
     assert len(squares) == 2 * 9
     of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}
-    assert of_pair["vegas", "cubic"]["runs"] == "1"
+    assert of_pair["vegas", "cubic"]["runs"] == "2"
     assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
     assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
     dots = rows(out / "cloud.csv")
@@ -1191,23 +1371,26 @@ def paired() -> str:
 
 
 def test_heat_map(own: Path, tmp_path: Path) -> None:
-    """Of two there is one run; each has its part of it."""
+    """Of two there are both orders; each has its part of both, whichever it began as."""
     (own / "1.toml").write_text(paired())
     criteria.load.cache_clear()
     of = small()
     assert [(run.cc.text, run.beside and run.beside.text) for run in of.runs[::2]] == [
-        *(("reno", "reno"), ("reno", "cubic"), ("cubic", "cubic"))
+        *(("reno", "reno"), ("reno", "cubic"), ("cubic", "reno"), ("cubic", "cubic"))
     ]
+    # Who is first has more of it, and reno has more.
+    each = {("reno", "cubic"): (90, 10), ("cubic", "reno"): (40, 60)}
     records = {
-        run.name: record(flows=[flow(0, 75), flow(1, 25 if run.beside != run.cc else 75)])
-        for run in of.runs[:4]
+        run.name: record(flows=[flow(0, both[0]), flow(1, both[1])])
+        for run in of.runs[:6]
+        for both in [each.get((run.cc.text, run.beside.text if run.beside else ""), (75, 75))]
     }
-    errors = {of.runs[4].name: "it crashed\nKernel panic"}
+    errors = {of.runs[6].name: "it crashed\nKernel panic"}
     first, second = pages.heat(score.Scores(of, {}, records, errors))
     assert (first.path, second.path) == ("10p", "100p")
     texts = [[one.text for one in row] for row in first.rows]
     assert texts == [["50", "75"], ["25", "-"]]
-    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 1"
+    assert first.rows[0][1].title == "reno beside cubic: 75 % in the mean of 2"
     assert first.rows[1][1].title == "cubic beside cubic: failed: it crashed"
     assert first.whys == ["failed: it crashed"]
     assert second.whys == ["not measured yet"]
@@ -1259,8 +1442,8 @@ def test_beside_each_other(own: Path, tmp_path: Path) -> None:
     of = small()
     reno, cubic = of.all
     there = [run for run in of.runs if run.path == "10p"]
-    assert len(there) == 3
-    value = {(reno, reno): 1.0, (reno, cubic): 2.0, (cubic, cubic): 4.0}
+    assert len(there) == 4
+    value = {(reno, reno): 1.0, (reno, cubic): 1.0, (cubic, reno): 3.0, (cubic, cubic): 4.0}
     seen = {}
     for cc in of.all:
         points = [score.Point(run, value[run.cc, run.beside or cc]) for run in there]
@@ -1273,7 +1456,7 @@ def test_beside_each_other(own: Path, tmp_path: Path) -> None:
 def test_clouds(own: Path) -> None:
     """One for each path that was measured; an ellipse where there are three seeds. All points are
     in it, less delay to the right."""
-    (own / "1.toml").write_text(ONE.replace('asks = "What?"', 'asks = "What?"\ncloud = true'))
+    (own / "1.toml").write_text(clouded())
     criteria.load.cache_clear()
     of = small()
     one = of.criteria[0]

@@ -235,6 +235,13 @@ def test_what_a_link_has_carried(t: float, bits: float) -> None:
         assert CARRIED.when(bits) == t
 
 
+def test_how_long_a_link_takes() -> None:
+    """From when it is asked, whatever was carried before, and over what is between."""
+    takes = [CARRIED.takes(t, bits) for t, bits in ((0.5, 4e6), (1.5, 1e6), (2.5, 2e6), (1.5, 0))]
+    assert takes == [0.5, 0.75, 0.5, 0]
+    assert CARRIED.takes(2.5, 2e6 + 1) == math.inf
+
+
 def test_when_a_link_has_carried_so_much() -> None:
     assert [CARRIED.when(bits) for bits in (8e6 + 1, 16e6, 20e6)] == [1.0, 1.0, 3.0]
     assert CARRIED.when(20e6 + 1) == math.inf

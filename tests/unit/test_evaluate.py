@@ -153,6 +153,20 @@ def test_some_criteria_leave_the_whole_card(
     assert 'id="1"' in whole and 'id="2"' in some and 'id="1"' not in some
 
 
+def test_what_failed_is_made_again_on_demand(longfat: Longfat, fake: Fake, tmp_path: Path) -> None:
+    """Else it is said again, and no run is made."""
+    fake.fail = {1}
+    command = ["evaluate", "reno", "-o", tmp_path / "out"]
+    for more, left in ([], 4), ([], 0), (["--retry"], 4):
+        begun = len(fake.started)
+        answer = longfat(*command, *more)
+        assert answer.status == 1 and f"{left} of 4 runs are left to do" in answer.err
+        assert "4 of 4 runs failed; --retry makes them again:" in answer.err
+        assert len(fake.started) == begun + left
+    fake.fail = set()
+    assert longfat(*command, "--retry").status == 0
+
+
 def test_a_missing_tool_is_named(
     longfat: Longfat, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,9 +209,8 @@ def test_the_pages_are_made_of_what_is_kept(
     lines = page.league().splitlines()
     assert lines[0] == "| criterion | number | `vegas` | `dctcp` | `cubic` |"
     assert lines[2] == "| 1 One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
-    # Of two flows the second, which is cubic's beside vegas, has nothing here.
     assert page.counts().splitlines()[2:] == [
-        *("| `vegas` | 1 | 1 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
+        *("| `vegas` | 0 | 2 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
     ]
     assert "A buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in page.pairs()
     assert page.worst() == "None of them is the worst of all in any number."

@@ -112,6 +112,16 @@ def test_what_decides_the_plan(one: One) -> None:
     assert len({before, *map(plan_of, different)}) == len(different) + 1
 
 
+def test_rates_that_change_are_read_otherwise(one: One, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their queue's delay is, and no other result becomes older by it."""
+    changing = one(link='[[link.at]]\ntime = "1s"\nrate = "1mbit"')
+    others = [one(), one(link='[[link.at]]\ntime = "1s"\ndelay = "20ms"')]
+    before = [plan_of(x) for x in (changing, *others)]
+    monkeypatch.setattr(identity, "OF_RATES", 77)
+    after = [plan_of(x) for x in (changing, *others)]
+    assert before[0] != after[0] and before[1:] == after[1:]
+
+
 def committed() -> list[tuple[dict[str, Any], scenario.Scenario, int]]:
     """Every line of the catalogue's files in docs/results."""
     how = work.profile(work.COMMITTED)

@@ -185,6 +185,26 @@ def test_queue_delay(one: One, finished: Run) -> None:
     assert delay["mean"] == pytest.approx(74.6, abs=0.1)
 
 
+@pytest.mark.parametrize(
+    ("changes", "ms"),
+    [
+        # 12500 bytes, while it has 10, 2 and 20 Mbit/s; what is behind a change counts.
+        ('time = "3s"\nrate = "2mbit"\n[[link.at]]\ntime = "6.03s"\nrate = "20mbit"', (10, 50, 32)),
+        ('time = "3s"\ndown = true\n[[link.at]]\ntime = "7s"\ndown = false', (10, 3010, 1010)),
+        ('time = "3s"\ndown = true', (10, 6000, 4000)),  # until the run ends
+        ('time = "3s"\ndelay = "20ms"', (10, 10, 10)),
+    ],
+)
+def test_queue_delay_on_a_link_that_changes(
+    one: One, finished: Run, changes: str, ms: tuple[int, ...]
+) -> None:
+    """What a packet waits that comes now, not the backlog over a mean rate."""
+    scenario = one(link=f"[[link.at]]\n{changes}")
+    for t, delay in zip((1, 4, 6), ms, strict=True):
+        found = made(scenario, finished(queue(t, backlog=12500)))["summary"]["queue_delay_ms"]
+        assert found["max"] == delay, t
+
+
 def test_counters_after_warmup(one: One, finished: Run) -> None:
     rows = [flow(0), flow(2, retrans=5, ce=1), flow(5, retrans=6, ce=3), flow(10, retrans=25, ce=7)]
     out = made(one(top='warmup = "2s"'), finished(*rows))

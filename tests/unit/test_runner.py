@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import One
@@ -28,7 +29,7 @@ from longfat.run.scenario import Scenario
 
 SAMPLES = (
     "o 5.000000000\nq 0 0 0 0 0 0 0\nf 0 0 10 9 1 1 0 0 0 0 0 0\n"
-    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0 0\n"
+    "f 10 0 10 9 1 1 0 1000 0 0 0 0\nf 10 1 10 9 1 1 0 1000 0 0 0 0\nq 10 0 0 0 7 0 0\n"
 )
 
 
@@ -150,6 +151,49 @@ def test_the_others_go_on_where_they_are_to(one: One, backend: Fake, tmp_path: P
     assert results == ["one-s2.json", "one-s4.json"]
     assert "all it left" in console.file.getvalue()  # type: ignore[attr-defined]
     assert nothing_left(tmp_path)
+
+
+def test_what_cannot_be_read_is_one_failure(
+    one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Samples without a queue, or a version that is no text, fail their own run alone."""
+    real = Fake.execute
+
+    def execute(self: Fake, run: Path, scenario: Scenario, seed: int, **more: Any) -> None:
+        real(self, run, scenario, seed, **more)
+        if seed == 1:
+            (run / "samples").write_text("o 5\n")
+        if seed == 2:
+            (run / "kernel").write_bytes(b"\xff")
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    jobs = runner.jobs_for([one()], [1, 2, 3], tmp_path / "out")
+    console = Console(file=io.StringIO(), width=1000)
+    failed = runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+    why = "what it left cannot be read: "
+    assert failed[0].said.startswith(f"one, seed 1: {why}IndexError")
+    assert failed[1].said.startswith(f"one, seed 2: {why}UnicodeDecodeError")
+    assert (tmp_path / "out/one-s1.failed/samples").read_text() == "o 5\n"
+    assert [path.name for path in (tmp_path / "out").glob("*.json")] == ["one-s3.json"]
+
+
+def test_a_kernel_may_say_anything(
+    one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that prints bytes which are no text is not told apart by them."""
+    real = Fake.execute
+
+    def execute(self: Fake, run: Path, scenario: Scenario, seed: int, **more: Any) -> None:
+        real(self, run, scenario, seed, **more)
+        (run / "log").write_bytes(b"\xff\xfe" + (b"WARNING: broken" if seed == 2 else b""))
+        (run / "dmesg").write_bytes(b"\xff\n")
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    jobs = runner.jobs_for([one()], [1, 2], tmp_path / "out")
+    console = Console(file=io.StringIO(), width=1000)
+    (failed,) = runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+    assert failed.job.seed == 2 and "the kernel complained" in failed.said
+    assert result.read(jobs[0].path)["log"] == ["\ufffd\ufffd"]
 
 
 def test_packets_of_a_run_before_are_removed(one: One, backend: Fake, tmp_path: Path) -> None:
