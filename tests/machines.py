@@ -42,8 +42,12 @@ SUITE = "bookworm"
 # Name -> what is lost, and what it is called.
 PATHS = {"clean": ("0%", "50 Mbit/s x 60 ms"), "lossy": ("0.1%", "the same with 0.1 % loss")}
 PAIR = "pair"
-# What stock/pair.sh calls its measurements -> the path.
-BETWEEN = {"pair": "between two machines", "lossy-pair": "the same with 0.1 % loss"}
+# What stock/pair.sh calls its measurements -> the path, and whether there is a best one.  Without
+# loss real time in emulators may not tell them apart: there are 2 % and a few ms between them.
+BETWEEN = {
+    "pair": ("between two machines", False),
+    "lossy-pair": ("between two machines with 0.1 % loss", True),
+}
 PAGE = modules.ROOT / "docs/measure.md"
 # Enough for three contenders.
 LENGTH = "--rounds 7 --seconds 3"
@@ -132,8 +136,13 @@ def measured(bench: Bench, name: str) -> ktap.Result:
 REAL = r"Take \w+(: its .* is really |, which keeps .* and that is real\.)"
 
 
-def beside(out: Path, name: str, path: str) -> ktap.Result:
-    """Whether what was measured on this path has a best one, and the lab the same."""
+# What `longfat compare` says where the lab's best is one of several.
+NOT_TOLD_APART = "are not told apart; the lab: take "
+
+
+def beside(out: Path, name: str, path: str, *, told: bool = True) -> ktap.Result:
+    """Whether what was measured on this path has a best one, and the lab the same; or if that need
+    not be `told`, whether it is one of those that are not told apart."""
     title = f"the lab recommends what was best: {path}"
     if not (out / f"{name}.toml").exists():
         return ktap.Result(title, False, "nothing was measured")
@@ -146,10 +155,11 @@ def beside(out: Path, name: str, path: str) -> ktap.Result:
     )
     (out / f"{name}.compared").write_text(done.stdout)
     said = (out / f"{name}.said").read_text()
+    told_apart = re.search(REAL, said) is not None
     return ktap.Result(
         title,
-        "that is what was measured, and what the lab says." in done.stdout
-        and re.search(REAL, said) is not None,
+        ("that is what was measured, and what the lab says." in done.stdout and told_apart)
+        or (not told and NOT_TOLD_APART in done.stdout),
         said + done.stdout + done.stderr,
     )
 
@@ -277,7 +287,9 @@ def main(words: Sequence[str]) -> int:
             yield from (beside(out, name, PATHS[name][1]) for name in paths)
             if PAIR in wanted:
                 yield pair(bench)
-                yield from (beside(out, name, path) for name, path in BETWEEN.items())
+                yield from (
+                beside(out, name, path, told=told) for name, (path, told) in BETWEEN.items()
+            )
 
         try:
             bench.build()

@@ -299,7 +299,7 @@ measured() {
 	name=$1
 	lossy "$2" || die "the path's loss cannot be set"
 	# What the kernel loads here for root goes by itself.
-	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 7 --seconds 20 --save "$out/$name.toml" \
+	lab measure "$far" -C ltcp,ghstcp,cubic --rounds 7 --seconds 30 --save "$out/$name.toml" \
 		-o "$out/$name" >"$out/$name.said" 2>&1
 	status=$?
 	cat "$out/$name.said"
