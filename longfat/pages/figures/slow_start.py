@@ -17,6 +17,7 @@ from longfat.pages.tables.slow_start import (
     ALARMS,
     CONDITIONS,
     FIRST_MINUTE,
+    HELD_OUT,
     TIMES,
     WAYS,
     Cell,
@@ -174,6 +175,37 @@ def time(runs: Runs) -> Shown:
     axes.grid(alpha=0.3)
     legend_beside(axes)
     shown.pictures.append(("times of files over the better of classic and cubic", figure))
+    return shown
+
+
+def held_out(runs: Runs) -> Shown:
+    """What a file loses, and how long it takes, in buffers with little room."""
+    shown = Shown()
+    found = dict(_cells(runs(HELD_OUT)))
+    buffers = sorted({key.buffer for key in found})
+    figure, places = pyplot.subplots(
+        1, len(buffers), sharey=True, figsize=(8, 3), layout="constrained"
+    )
+    for key, by in found.items():
+        train, axes = by["train"], places[buffers.index(key.buffer)]
+        shown.values[f"train over classic, {key.text}"] = _over(
+            dropped(train), dropped(by["classic"])
+        )
+        took = float(train["observed"]["completion_s"]) / better(by)
+        shown.values[f"time, train over the better, {key.text}"] = Value(took, digits=3)
+        for name, run in by.items():
+            label = WAYS.get(name, name) if key == next(iter(found)) else None
+            axes.plot(key.rtt_ms, dropped(run), "o", ms=3, c=COLOURS[name], label=label)
+    for axes, buffer in zip(places, buffers, strict=True):
+        axes.set_yscale("symlog", linthresh=1)
+        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axes.set_ylim(bottom=-0.3)
+        axes.set_title(f"{buffer:g} BDP", fontsize="small")
+        axes.set_xlabel("RTT, ms")
+        axes.grid(alpha=0.3)
+    places[0].set_ylabel("packets lost")
+    places[buffers.index(next(iter(found)).buffer)].legend(fontsize="x-small")
+    shown.pictures.append(("packets that a file of 100 MB loses", figure))
     return shown
 
 

@@ -14,6 +14,7 @@ from longfat.run.result import Json
 
 FIRST_MINUTE = ("slow-start-50m", "slow-start-1g", "slow-start-10g")
 TIMES = ("slow-start-time-50m", "slow-start-time-1g", "slow-start-time-10g")
+HELD_OUT = "slow-start-held-out"
 ALARMS = ("slow-start-alarm-200m", "slow-start-alarm-1g")
 WAYS = {"classic": "classic", "hystart": "hystart++", "limited": "limited", "train": "train"}
 
@@ -214,6 +215,7 @@ PARTS = {
         "others": others,
         "completion": completion,
         "time": lambda: picture("slow-start-time"),
+        "held-out": lambda: picture(HELD_OUT),
         "alarms-200m": lambda: alarms("slow-start-alarm-200m"),
         "alarms-1g": lambda: alarms("slow-start-alarm-1g"),
         "alarms": lambda: picture("slow-start-alarms"),
