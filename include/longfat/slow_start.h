@@ -194,13 +194,16 @@ static inline bool lf_round_over(const struct tcp_sock *tp,
 	       after(ss->round_end, tp->snd_nxt);
 }
 
-/* @acked / @divisor packets; what is left over is owed. */
+/*
+ * @acked / @divisor packets; what is left over is owed.  Where the divisor becomes less more may be
+ * owed than is acknowledged.
+ */
 static inline u32 lf_slower(struct lf_slow_start *ss, u32 acked, u32 divisor)
 {
 	u32 grow;
 
 	ss->owed += acked;
-	grow = ss->owed / divisor;
+	grow = min(ss->owed / divisor, acked);
 	ss->owed -= grow * divisor;
 	return grow;
 }

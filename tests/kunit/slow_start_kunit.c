@@ -529,6 +529,12 @@ static void start_train_growth(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					1700U);
 	}
+	/* What is owed for eighths is no growth of two when the target is raised: quarters again. */
+	start_at_target(test, &s, 1500);
+	start_ack(&s, 7, START_RTT);
+	KUNIT_ASSERT_EQ(test, s.ss.owed, 7U);
+	lf_train_aim(s.tp, &s.ss, 1800);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 1501U);
 	/* One ACK for all of it does not pass the cap, from wherever. */
 	for (w = 2; w <= 1700; w += 7) {
 		start_at_target(test, &s, w);
