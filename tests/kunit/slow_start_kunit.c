@@ -999,6 +999,7 @@ static void start_gentle(struct kunit *test)
 	/* Far below the target, with a queue. */
 	start_at_target(test, &s, 900);
 	s.tp->rack.rtt_us = START_RTT + START_RTT / 32;
+	s.tp->lost_out = 1;
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			450U);
 	/* And without. */
