@@ -288,8 +288,8 @@ def main(words: Sequence[str]) -> int:
             if PAIR in wanted:
                 yield pair(bench)
                 yield from (
-                beside(out, name, path, told=told) for name, (path, told) in BETWEEN.items()
-            )
+                    beside(out, name, path, told=told) for name, (path, told) in BETWEEN.items()
+                )
 
         try:
             bench.build()

@@ -487,7 +487,7 @@ def test_a_machine_that_is_too_busy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client, "SHARE", 1e-6)
     with server() as port:
         path = client.Path("127.0.0.1", "127.0.0.1", port, seconds=1)
-        says = r"too busy to measure, .*: ss takes ([\d.e-]+) s, which --seconds (\d+) allows$"
+        says = r"too busy to measure, .*: ss takes ([\d.e-]+) s, as --seconds (\d+) allows$"
         with pytest.raises(client.Failed, match=says) as caught:
             client.run(path, client.Contender("reno"), most=1e12)
         assert caught.value.moved > 1e6

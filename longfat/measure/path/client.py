@@ -180,7 +180,7 @@ def _too_late(path: Path, took: list[float]) -> str:
         return f"{text}, unless runs are longer"
     often = percentile(took, 90) or 0.0
     longer = max(path.seconds + 1, math.ceil(often / SHARE))
-    return f"{text}, unless runs are longer: ss takes {often:.2g} s, which --seconds {longer} allows"
+    return f"{text}, unless runs are longer: ss takes {often:.2g} s, as --seconds {longer} allows"
 
 
 def run(path: Path, contender: Contender, *, most: float) -> Run:
