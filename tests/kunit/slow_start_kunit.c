@@ -529,7 +529,7 @@ static void start_train_growth(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					1700U);
 	}
-	/* What is owed for eighths is no growth of two when the target is raised: quarters again. */
+	/* A raised target has quarters again: what is owed of eighths is no growth of two. */
 	start_at_target(test, &s, 1500);
 	start_ack(&s, 7, START_RTT);
 	KUNIT_ASSERT_EQ(test, s.ss.owed, 7U);
