@@ -146,7 +146,8 @@ def linux_tree(where: Path) -> Path:
     """A Linux tree as somebody works on it: Debian's 6.1 in a git repository, where a line of
     tcp_cong.c is changed, and which has a congestion control that only it has."""
     of = kernel.choose("debian:6.1")
-    debian.unpack(of.package, of.suite, where / "package")
+    version = debian.version(of.package, of.suite)  # asks for what there is, of an empty cache too
+    debian.unpack(f"{of.package}={version}", of.suite, where / "package")
     (archive,) = (where / "package").rglob("linux-source-*.tar.xz")
     tree = where / "linux"
     tree.mkdir()
