@@ -77,6 +77,17 @@ def _metric(function: Callable[..., float | None]) -> Callable[..., float | None
     return function
 
 
+NOTHING: dict[str, str] = {}  # metric -> why it may be None
+
+
+def _none(why: str) -> Callable[[Callable[..., float | None]], Callable[..., float | None]]:
+    def say(function: Callable[..., float | None]) -> Callable[..., float | None]:
+        NOTHING[function.__name__] = why
+        return function
+
+    return say
+
+
 def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
     """Why a metric cannot be asked for so, or nothing."""
     if based != (name in BASED):
@@ -89,26 +100,6 @@ def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
     if missing := sorted(needed - set(arguments)):
         return f"{name} needs {', '.join(missing)}"
     return ""
-
-
-# Why a metric may have none; the others say what they are of.
-NOTHING = {
-    "goodput_lost": "they have nothing in the run that it is compared with",
-    "goodput_part": "they have nothing in the run that it is compared with",
-    "share": "no flow carried anything",
-    "fairness": "no flow carried anything",
-    "ratio": "no flow carried anything",
-    "resent": "nothing arrived",
-    "resent_more": "nothing arrived",
-    "needless": "nothing arrived",
-    "marked": "nothing arrived",
-    "rate_ratio": "no flow carried anything",
-    "spacing": "too few packets were sent again",
-    "unfinished": "no object was begun",
-    "completion": "no object of the class was begun",
-    "completion_times": "no object of the class was complete, here or where it is alone",
-    "gain": "no object was complete, here or in the run that it is compared with",
-}
 
 
 def nothing(name: str) -> str:
@@ -165,6 +156,7 @@ def goodput(seen: Seen, who: str = "ours") -> float:
 
 
 @_metric
+@_none("they have nothing in the run that it is compared with")
 def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
     """What bulk flows have over what as many have in the other run, %: a flow of that has the mean
     of all, as which of them began first is by chance."""
@@ -174,6 +166,7 @@ def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
 
 
 @_metric
+@_none("they have nothing in the run that it is compared with")
 def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
     """How much of what they have in the other run bulk flows have not in this, %."""
     part = goodput_part(seen, base, who)
@@ -181,6 +174,7 @@ def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
 
 
 @_metric
+@_none("no flow carried anything")
 def share(seen: Seen) -> float | None:
     """What ours have of what all bulk flows have, %."""
     total = goodput(seen, "all")
@@ -188,12 +182,14 @@ def share(seen: Seen) -> float | None:
 
 
 @_metric
+@_none("no flow carried anything")
 def fairness(seen: Seen, who: str = "all") -> float | None:
     """Jain's index."""
     return jain([float(flow["goodput_bps"]) for flow in seen.flows(who)])
 
 
 @_metric
+@_none("no flow carried anything")
 def ratio(seen: Seen) -> float | None:
     """The flow that has most over the one that has least."""
     each = [float(flow["goodput_bps"]) for flow in seen.flows()]
@@ -270,6 +266,7 @@ def _packets(seen: Seen, flow: Json) -> float:
 
 
 @_metric
+@_none("nothing arrived")
 def resent(seen: Seen, who: str = "ours") -> float | None:
     """Packets of bulk flows that were sent again, % of those that arrived."""
     flows = seen.flows(who)
@@ -279,6 +276,7 @@ def resent(seen: Seen, who: str = "ours") -> float | None:
 
 
 @_metric
+@_none("nothing arrived")
 def needless(seen: Seen) -> float | None:
     """Packets of bulk flows that were sent again, more than the bottleneck dropped, % of those that
     arrived.  The flows are all that there is."""
@@ -290,6 +288,7 @@ def needless(seen: Seen) -> float | None:
 
 
 @_metric
+@_none("nothing arrived")
 def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
     """The same, more than all flows of the other run, percentage points."""
     here, there = resent(seen, who), resent(base, "all")
@@ -297,6 +296,7 @@ def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
 
 
 @_metric
+@_none("nothing arrived")
 def marked(seen: Seen, who: str = "ours") -> float | None:
     """Packets of bulk flows that were acknowledged as marked, %.  By RFC 3168 that is all that is
     acknowledged from a mark on until its sender has answered."""
@@ -373,6 +373,7 @@ def seconds_to(
 
 
 @_metric
+@_none("no flow carried anything")
 def rate_ratio(seen: Seen) -> float | None:
     """What the first entry's flows have of the bottleneck after the warm-up over what the second's
     have.  The first's receiver may lie, and its sender believe it.  So what left the bottleneck and
@@ -419,6 +420,7 @@ def sent_per_rtt(seen: Seen, after: str, until: str) -> float | None:
 
 
 @_metric
+@_none("too few packets were sent again")
 def spacing(seen: Seen, after: str, until: str) -> float | None:
     """From one retransmission to the next between two times: how many times as long as the time
     before it, in the median.  2 is doubling; the first are left out, which are in flight."""
@@ -467,6 +469,7 @@ def window_seconds(seen: Seen, part: float, after: str) -> float:
 
 
 @_metric
+@_none("no object was begun")
 def unfinished(seen: Seen) -> float | None:
     """Objects that were not complete when the run ended, % of those that were begun."""
     entries = [one for _, one in seen.forward()]
@@ -475,6 +478,7 @@ def unfinished(seen: Seen) -> float | None:
 
 
 @_metric
+@_none("no object of the class was begun")
 def completion(seen: Seen, at: str = "p95", largest: int | None = None) -> float | None:
     """How long objects take, ms, at a percentile of all of them; `largest` is the class of sizes,
     by its upper bound.  One that is not complete takes for ever."""
@@ -485,6 +489,7 @@ def completion(seen: Seen, at: str = "p95", largest: int | None = None) -> float
 
 
 @_metric
+@_none("no object of the class was complete, here or where it is alone")
 def completion_times(
     seen: Seen, base: Seen, at: str = "p95", largest: int | None = None
 ) -> float | None:
@@ -504,6 +509,7 @@ def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
 
 
 @_metric
+@_none("no object was complete, here or in the run that it is compared with")
 def gain(seen: Seen, base: Seen, who: str = "ours", quartile: int | None = None) -> float | None:
     """The mean rate of a camp's objects over that in the other run."""
     here, there = _transfer(seen, who, quartile), _transfer(base, who, quartile)

@@ -153,23 +153,39 @@ def test_the_others_go_on_where_they_are_to(one: One, backend: Fake, tmp_path: P
     assert nothing_left(tmp_path)
 
 
-def test_what_cannot_be_read_is_one_failure(
+@pytest.fixture
+def failures(
     one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., list[runner.Failure]]:
+    """Carry out some seeds, of which `spoil` changes what a run leaves."""
+
+    def carry_out(seeds: list[int], spoil: Callable[[Path, int], object]) -> list[runner.Failure]:
+        real = Fake.execute
+
+        def execute(self: Fake, run: Path, scenario: Scenario, seed: int, **more: Any) -> None:
+            real(self, run, scenario, seed, **more)
+            spoil(run, seed)
+
+        monkeypatch.setattr(Fake, "execute", execute)
+        jobs = runner.jobs_for([one()], seeds, tmp_path / "out")
+        console = Console(file=io.StringIO(), width=1000)
+        return runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+
+    return carry_out
+
+
+def test_what_cannot_be_read_is_one_failure(
+    failures: Callable[..., list[runner.Failure]], tmp_path: Path
 ) -> None:
     """Samples without a queue, or a version that is no text, fail their own run alone."""
-    real = Fake.execute
 
-    def execute(self: Fake, run: Path, scenario: Scenario, seed: int, **more: Any) -> None:
-        real(self, run, scenario, seed, **more)
+    def spoil(run: Path, seed: int) -> None:
         if seed == 1:
             (run / "samples").write_text("o 5\n")
         if seed == 2:
             (run / "kernel").write_bytes(b"\xff")
 
-    monkeypatch.setattr(Fake, "execute", execute)
-    jobs = runner.jobs_for([one()], [1, 2, 3], tmp_path / "out")
-    console = Console(file=io.StringIO(), width=1000)
-    failed = runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+    failed = failures([1, 2, 3], spoil)
     why = "what it left cannot be read: "
     assert failed[0].said.startswith(f"one, seed 1: {why}IndexError")
     assert failed[1].said.startswith(f"one, seed 2: {why}UnicodeDecodeError")
@@ -178,22 +194,17 @@ def test_what_cannot_be_read_is_one_failure(
 
 
 def test_a_kernel_may_say_anything(
-    one: One, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    failures: Callable[..., list[runner.Failure]], tmp_path: Path
 ) -> None:
     """A module that prints bytes which are no text is not told apart by them."""
-    real = Fake.execute
 
-    def execute(self: Fake, run: Path, scenario: Scenario, seed: int, **more: Any) -> None:
-        real(self, run, scenario, seed, **more)
+    def spoil(run: Path, seed: int) -> None:
         (run / "log").write_bytes(b"\xff\xfe" + (b"WARNING: broken" if seed == 2 else b""))
         (run / "dmesg").write_bytes(b"\xff\n")
 
-    monkeypatch.setattr(Fake, "execute", execute)
-    jobs = runner.jobs_for([one()], [1, 2], tmp_path / "out")
-    console = Console(file=io.StringIO(), width=1000)
-    (failed,) = runner.run(jobs, backend, workers=2, timeout=60, console=console, keep_going=True)
+    (failed,) = failures([1, 2], spoil)
     assert failed.job.seed == 2 and "the kernel complained" in failed.said
-    assert result.read(jobs[0].path)["log"] == ["\ufffd\ufffd"]
+    assert result.read(tmp_path / "out/one-s1.json")["log"] == ["\ufffd\ufffd"]
 
 
 def test_packets_of_a_run_before_are_removed(one: One, backend: Fake, tmp_path: Path) -> None:
