@@ -1,30 +1,41 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What of an evaluation is committed: docs/results/evaluation.json, of which the tables of the
-pages are made (longfat.pages.tables.evaluation).
+"""What of an evaluation is committed, in docs/results.  The tables of the pages are made of it
+(longfat.pages.tables.evaluation).
+
+evaluation/*.csv are those tables of the evaluation that are not of single runs.  evaluation.json
+says what they are of:
 
 version, modules    of the tree that it was made with
-profile, kernels    how much was run, and on what
+profile, kernel     how much was run, and on which kernel if one was asked for
+kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
 runs                criterion -> how many, and a hash of what their results are known by
-criteria            id -> title, and its numbers: what each algorithm has, with its mark
-pairs               path -> algorithm -> what it has beside each, %
+titles              criterion -> its title
+known               what has to be as it was for the numbers to be current: `texts` are hashes of
+                    criteria and of what computes the numbers; `first` is what the first run of
+                    each criterion is known by
 """
 
 from __future__ import annotations
 
+import ast
 import json
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
-from longfat.arena import pages
+from longfat.arena import criteria, metrics, observe, pages, plan, score
 from longfat.arena.criteria import Criterion
-from longfat.arena.score import Cell, Scores
+from longfat.arena.score import Scores
 from longfat.build import modules
 from longfat.core import cache
 from longfat.core.errors import LabError
 from longfat.run import result
+from longfat.run.identity import Platform
 from longfat.run.result import Json
 
 NAME = "evaluation"
+TABLES = ("league.csv", "paths.csv", "heat.csv", "cloud.csv")
 
 
 def place() -> Path:
@@ -33,24 +44,6 @@ def place() -> Path:
     if not path.is_dir():
         raise LabError(f"--keep needs the source tree: there is no {path}")
     return path / f"{NAME}.json"
-
-
-def _cell(cell: Cell) -> Json:
-    found: Json = {"text": cell.text, "mark": str(cell.mark)}
-    found |= {"why": cell.reason} if cell.reason else {}
-    return found | ({"worst": True} if cell.worst else {})
-
-
-def _numbers(scores: Scores, criterion: Criterion) -> list[Json]:
-    return [
-        {
-            "name": number.name,
-            "unit": number.unit,
-            "better": number.better,
-            "cells": {cc.text: _cell(scores.cell(criterion, place, cc)) for cc in scores.of.all},
-        }
-        for place, number in enumerate(criterion.number)
-    ]
 
 
 def _runs(scores: Scores, criterion: Criterion) -> Json:
@@ -62,33 +55,72 @@ def _runs(scores: Scores, criterion: Criterion) -> Json:
     return {"count": len(names), "failed": failed, "id": cache.digest(sorted(known))}
 
 
+# --- whether it is current
+
+
+def _bare(path: Path) -> str:
+    """A text without its comments."""
+    text = path.read_text()
+    if path.suffix == ".toml":
+        return json.dumps(tomllib.loads(text), sort_keys=True)
+    return ast.unparse(ast.parse(text))
+
+
+def _texts(ids: Iterable[str]) -> dict[str, str]:
+    """What decides the numbers and marks of these criteria besides runs -> a hash of it."""
+    paths = [Path(str(module.__file__)) for module in (metrics, score)] + [criteria.MARKS]
+    paths += [path for one in ids if (path := criteria.WHERE / f"{one}.toml").exists()]
+    return {path.name: cache.digest(_bare(path)) for path in paths}
+
+
+def _first(scores: Scores) -> dict[str, Json]:
+    """Criterion -> what the first of its runs is known by."""
+    found: dict[str, Json] = {}
+    for run in scores.of.runs:
+        if (there := scores.records.get(run.name)) and run.criterion not in found:
+            kept = {key: there[key] for key in ("backend", "identity", "observer")}
+            found[run.criterion] = {"run": run.name} | kept
+    return found
+
+
+def is_older(found: Json, on: Platform) -> bool:
+    """Whether one that is committed would have other numbers now, on this platform."""
+    known = found["known"]
+    now = plan.evaluation(
+        found["algorithms"], found["against"], found["profile"], kernel=found["kernel"]
+    )
+    runs = {run.name: run for run in now.runs}
+    return _texts(one.id for one in now.criteria) != known["texts"] or not all(
+        (run := runs.get(one["run"]))
+        and one["observer"] == observe.VERSION
+        and on.knows(one, run.scenario, run.seed)
+        for one in known["first"].values()
+    )
+
+
 def kept(scores: Scores) -> Json:
-    """What is committed; LabError if that would not be a whole evaluation."""
+    """What is committed besides the tables; LabError if that would not be a whole evaluation."""
     of = scores.of
     missing = [run for run in of.runs if not {run.name} & {*scores.records, *scores.errors}]
     if missing:
         raise LabError(f"--keep: {len(missing)} of {len(of.runs)} runs are not made")
     return modules.stamp() | {
         "profile": of.profile,
+        "kernel": of.kernel,
         "kernels": pages.kernels(scores),
         "algorithms": [one.text for one in of.contenders],
         "against": [one.text for one in of.against],
         "runs": {one.id: _runs(scores, one) for one in of.criteria if not one.runs_of},
-        "criteria": {
-            one.id: {"title": one.title, "numbers": _numbers(scores, one)} for one in of.criteria
-        },
-        "pairs": {
-            heat.path: {
-                row[0].cc.text: {square.beside.text: square.text for square in row}
-                for row in heat.rows
-            }
-            for heat in pages.heat(scores)
-        },
+        "titles": {one.id: one.title for one in of.criteria},
+        "known": {"texts": _texts(one.id for one in of.criteria), "first": _first(scores)},
     }
 
 
 def write(scores: Scores) -> Path:
     """Write it into docs/results."""
-    path = place()
-    result.write_whole(json.dumps(kept(scores), indent=0) + "\n", path)
+    path, found = place(), kept(scores)
+    tables = pages.tables(scores)
+    for name in TABLES:
+        result.write_whole(tables[name], path.with_suffix("") / name)
+    result.write_whole(json.dumps(found, indent=0) + "\n", path)
     return path

@@ -23,7 +23,7 @@ from pydantic import BaseModel, ConfigDict
 from longfat.arena import pictures
 from longfat.arena.criteria import Criterion, marks
 from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run
-from longfat.arena.score import Cell, Mark, Scores, shown
+from longfat.arena.score import Cell, Mark, Point, Scores, shown
 from longfat.core import data
 from longfat.run import result
 
@@ -31,7 +31,8 @@ NOT_RUN = Path(__file__).parent / "not_run.toml"
 CARDS, IMAGES = "cards", "img"
 # All that is written beside the runs and their scenarios.
 PAGES = (
-    *("league.html", "league.csv", "runs.csv", "heat.csv", "cloud.csv", f"{IMAGES}/*.svg"),
+    *("league.html", "league.csv", "paths.csv", "runs.csv", "heat.csv", "cloud.csv"),
+    f"{IMAGES}/*.svg",
     *(f"{CARDS}/*.html", f"{CARDS}/*.md", f"{CARDS}/{IMAGES}/*.svg"),
 )
 HERE = "DIRECTORY"  # in commands, for that of the evaluation
@@ -435,11 +436,27 @@ def _runs(scores: Scores) -> Iterator[list[str]]:
             ]
 
 
+def _paths(scores: Scores) -> Iterator[list[str]]:
+    for cell in scores.cells.values():
+        found: dict[tuple[str, str], list[Point]] = {}
+        for one in cell.points:
+            found.setdefault((one.run.file, one.run.path), []).append(one)
+        for (file, path), points in found.items():
+            first, other = points[0], points[0].run.other(cell.cc)
+            yield [
+                *(cell.criterion.id, cell.number.name, cell.number.unit, cell.cc.text),
+                *(other.text if other else "", path),
+                " ".join(_value(one.value) or "-" for one in points),
+                *(f"{SCENARIOS}/{file}", f"{SCENARIOS}/{first.base.file}" if first.base else ""),
+            ]
+
+
 def _cells(scores: Scores) -> Iterator[list[str]]:
     for cell in scores.cells.values():
         yield [
             *(cell.criterion.id, cell.number.name, cell.number.unit, cell.number.better),
-            *(cell.cc.text, _value(cell.value), _value(cell.spread), str(cell.mark), cell.reason),
+            *(cell.cc.text, cell.text, _value(cell.value), _value(cell.spread), str(cell.mark)),
+            cell.reason,
             *("yes" if cell.worst else "", str(len(cell.points)), str(len(cell.failed))),
             *(str(len(cell.every) - len(cell.without)), str(len(cell.every))),
         ]
@@ -466,16 +483,19 @@ def _dots(scores: Scores) -> Iterator[list[str]]:
 
 
 def tables(scores: Scores) -> dict[str, str]:
-    """File -> CSV: what the league's page shows, and every number of every run."""
+    """File -> CSV: what the league's page shows, and every number of every path and run."""
     head = "criterion number unit"
     return {
         "league.csv": _csv(
-            f"{head} better algorithm value spread mark why worst runs failed paths of_paths",
+            f"{head} better algorithm text value spread mark why worst runs failed paths of_paths",
             _cells(scores),
         ),
         "runs.csv": _csv(
             f"{head} algorithm beside path seed value state why scenario result base base_result",
             _runs(scores),
+        ),
+        "paths.csv": _csv(
+            f"{head} algorithm beside path values scenario base_scenario", _paths(scores)
         ),
         "heat.csv": _csv(
             "criterion path algorithm beside share runs why scenario", _squares(scores)

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
 
+from longfat.arena import keep
 from longfat.build.modules import ROOT, bare_digests
 from longfat.run.identity import Platform
 from longfat.run.result import Json, interval
@@ -72,6 +73,8 @@ def _is_older(name: str) -> Callable[[Json], bool]:
     now, on = bare_digests(), Platform.published()
 
     def is_older(line: Json) -> bool:
+        if "known" in line:  # an evaluation
+            return bool(older_modules(line)) or keep.is_older(line, on)
         if "modules" in line:  # of several
             return bool(older_modules(line))
         if "source" in line:  # of one, or of the kernel's own

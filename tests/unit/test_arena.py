@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import math
+import operator
 import os
 import random
 import re
@@ -1343,6 +1344,10 @@ def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
     assert {x["state"] for x in runs} == {"measured", "not measured yet"}
     assert all((out / x["scenario"]).is_file() for x in runs)
     assert all((out / x["result"]).is_file() for x in runs if x["state"] == "measured")
+    key = operator.itemgetter("criterion", "algorithm", "scenario", "path")
+    paths = {key(x): x["values"].split() for x in rows(out / "paths.csv")}
+    assert {key(x) for x in runs} == {*paths}
+    assert all((x["value"] or "-") in paths[key(x)] for x in runs)
     squares = rows(out / "heat.csv")
     assert len(squares) == 2 * 9
     of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}

@@ -8,11 +8,12 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_arena import both_pages, own, small
+from test_arena import both_pages, own, rows, small
 from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
@@ -208,7 +209,8 @@ def test_the_pages_are_made_of_what_is_kept(
     )
     lines = page.league().splitlines()
     assert lines[0] == "| criterion | number | `vegas` | `dctcp` | `cubic` |"
-    assert lines[2] == "| 1 One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
+    where = "[1](../longfat/arena/criteria/1.toml)"
+    assert lines[2] == f"| {where} One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
     assert page.counts().splitlines()[2:] == [
         *("| `vegas` | 0 | 2 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
     ]
@@ -218,16 +220,86 @@ def test_the_pages_are_made_of_what_is_kept(
         *("| `vegas` | 0.0008 |", "| `dctcp` | - |", "| `cubic` | 0.0008 |"),
     ]
     assert older() == "All results of this page are current."
-    first = committed.read_bytes()
-    found["criteria"]["1"]["numbers"][0]["cells"]["vegas"] |= {"mark": "harmful", "worst": True}
-    committed.write_text(json.dumps(found))
-    assert page.worst().splitlines()[2:] == ["| `vegas` | 1 One | goodput, Mbit/s | 0.0008 ! |"]
-    # The same runs are the same bytes, and another module makes it older.
+    paths = rows(committed.with_suffix("") / "paths.csv")
+    alone = [x for x in paths if (x["criterion"], x["algorithm"]) == ("1", "vegas")]
+    assert [(x["values"], x["scenario"]) for x in alone] == [
+        ("0.0008", "scenarios/1-vegas.toml")
+    ] * 2  # paths
+    first = files_of(committed)
+    league = committed.with_suffix("") / "league.csv"
+    bad = league.read_text().replace("between,,,", "harmful,,yes,")
+    league.write_text(bad)
+    assert "| `vegas` | 1 One | goodput, Mbit/s | 0.0008 ! |" in page.worst()
+    # The same runs are the same bytes.
     assert keep.write(score.score(small("vegas", "dctcp"), tmp_path / "out")) == committed
-    assert committed.read_bytes() == first
+    assert files_of(committed) == first
+
+
+def files_of(committed: Path) -> dict[str, bytes]:
+    """What is committed."""
+    every = [committed, *committed.with_suffix("").iterdir()]
+    return {path.name: path.read_bytes() for path in every}
+
+
+def other_module(committed: Path) -> None:
     source = committed.parents[2] / "tcp_foo.c"
     source.write_text(source.read_text().replace("foo_init", "foo_begin"))
-    assert older().startswith("Of older versions")
+
+
+def other_threshold(committed: Path) -> None:
+    _edit(criteria.WHERE / "1.toml", 'better = "more"', 'better = "more"\nsame = 3')
+
+
+def other_path(committed: Path) -> None:
+    _edit(criteria.WHERE / "1.toml", 'duration = "', 'duration = "1')
+
+
+def other_criterion(committed: Path) -> None:
+    text = (criteria.WHERE / "1.toml").read_text()
+    (criteria.WHERE / "3.toml").write_text(text)
+    criteria.load.cache_clear()
+
+
+def other_lab(committed: Path) -> None:
+    found = json.loads(committed.read_text())
+    found["known"]["first"]["1"]["identity"]["programs"] = "others"
+    committed.write_text(json.dumps(found))
+
+
+def only_a_comment(committed: Path) -> None:
+    _edit(criteria.WHERE / "1.toml", 'better = "more"', 'better = "more"  # as it should be')
+
+
+def _edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, 1))
+    criteria.load.cache_clear()
+
+
+@pytest.mark.parametrize(
+    ("change", "is_older"),
+    [
+        *((other_module, True), (other_threshold, True), (other_path, True)),
+        *((other_criterion, True), (other_lab, True), (only_a_comment, False)),
+    ],
+)
+def test_when_what_is_kept_is_older(
+    longfat: Longfat,
+    fake: Fake,
+    committed: Path,
+    tmp_path: Path,
+    change: Callable[[Path], None],
+    is_older: bool,
+) -> None:
+    """Where a module, a criterion, or what the numbers are computed with is another."""
+    both_pages(Path(criteria.WHERE))
+    answer = longfat("evaluate", "vegas", "--keep", "-o", tmp_path / "out", "-j", "2")
+    assert answer.status == 0, answer.err
+    page.about()
+    assert older() == "All results of this page are current."
+    change(committed)
+    assert older().startswith("Of older versions") is is_older
 
 
 def test_a_part_of_an_evaluation_is_not_kept(

@@ -4,7 +4,10 @@ what `longfat evaluate --keep` has written."""
 
 from __future__ import annotations
 
+import csv
+
 from longfat.arena.keep import NAME
+from longfat.pages import data
 from longfat.pages.data import markdown, measured, older
 from longfat.run.result import Json
 
@@ -27,17 +30,43 @@ DECIDING = (
 )
 
 
+Row = dict[str, str]
+
+
+def _table(name: str) -> list[Row]:
+    """A table of what is kept."""
+    with (data.RESULTS / NAME / f"{name}.csv").open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _numbers() -> dict[str, list[dict[str, Row]]]:
+    """Criterion -> its numbers in order -> algorithm -> its row of the league."""
+    found: dict[str, dict[str, dict[str, Row]]] = {}
+    for row in _table("league"):
+        of = found.setdefault(row["criterion"], {}).setdefault(row["number"], {})
+        of[row["algorithm"]] = row
+    return {ident: [*numbers.values()] for ident, numbers in found.items()}
+
+
 def _algorithms(found: Json) -> list[str]:
     return list(dict.fromkeys([*found["algorithms"], *found["against"]]))
 
 
-def _unit(number: Json) -> str:
-    return f"{number['name']}, {number['unit']}" if number["unit"] else str(number["name"])
+def _unit(number: Row) -> str:
+    return f"{number['number']}, {number['unit']}" if number["unit"] else number["number"]
 
 
-def _shown(number: Json, cc: str) -> str:
-    cell = number["cells"][cc]
+def _first(number: dict[str, Row]) -> Row:
+    return next(iter(number.values()))
+
+
+def _shown(cell: Row) -> str:
     return f"{cell['text']}{SIGNS.get(cell['mark'], '')}"
+
+
+def _criterion(ident: str, title: str) -> str:
+    """A criterion, with a link to its scenario."""
+    return f"[{ident}](../longfat/arena/criteria/{ident}.toml) {title}"
 
 
 def about() -> str:
@@ -54,12 +83,12 @@ def about() -> str:
 
 def league() -> str:
     """The first number of each criterion."""
-    found = measured(NAME)
+    found, numbers = measured(NAME), _numbers()
     names = _algorithms(found)
     rows = [
-        [f"{ident} {one['title']}", _unit(one["numbers"][0])]
-        + [_shown(one["numbers"][0], cc) for cc in names]
-        for ident, one in found["criteria"].items()
+        [_criterion(ident, title), _unit(_first(numbers[ident][0]))]
+        + [_shown(numbers[ident][0][cc]) for cc in names]
+        for ident, title in found["titles"].items()
     ]
     headings = ["criterion", "number", *(f"`{cc}`" for cc in names)]
     return markdown(headings, rows, prose=(1,))
@@ -68,10 +97,10 @@ def league() -> str:
 def counts() -> str:
     """How many of the first numbers have each mark."""
     found = measured(NAME)
-    firsts = [one["numbers"][0] for one in found["criteria"].values()]
+    firsts = [numbers[0] for numbers in _numbers().values()]
     rows = []
     for cc in _algorithms(found):
-        there = [number["cells"][cc]["mark"] for number in firsts]
+        there = [number[cc]["mark"] for number in firsts]
         if "standard" not in there:
             rows.append([f"`{cc}`", *(str(there.count(mark)) for mark in COUNTED)])
     return markdown(["", *COUNTED], rows)
@@ -79,12 +108,13 @@ def counts() -> str:
 
 def worst() -> str:
     """Numbers in which none is worse than one of those that were evaluated."""
+    titles = measured(NAME)["titles"]
     rows = [
-        [f"`{cc}`", f"{ident} {one['title']}", _unit(number), _shown(number, cc)]
-        for ident, one in measured(NAME)["criteria"].items()
-        for number in one["numbers"]
-        for cc, cell in number["cells"].items()
-        if cell.get("worst")
+        [f"`{cell['algorithm']}`", f"{ident} {titles[ident]}", _unit(cell), _shown(cell)]
+        for ident, numbers in _numbers().items()
+        for number in numbers
+        for cell in number.values()
+        if cell["worst"]
     ]
     if not rows:
         return "None of them is the worst of all in any number."
@@ -93,25 +123,29 @@ def worst() -> str:
 
 def pairs() -> str:
     """Who gets what beside whom, a table for each path."""
+    names = _algorithms(measured(NAME))
+    squares = {
+        (one["path"], one["algorithm"], one["beside"]): f"{float(one['share']):.0f}"
+        for one in _table("heat")
+        if one["share"]
+    }
     parts = []
-    for path, found in measured(NAME)["pairs"].items():
-        rows = [[f"`{cc}`", *beside.values()] for cc, beside in found.items()]
-        headings = ["", *(f"`{cc}`" for cc in found)]
+    for path in dict.fromkeys(one["path"] for one in _table("heat")):
+        rows = [[f"`{cc}`", *(squares.get((path, cc, x), "-") for x in names)] for cc in names]
+        headings = ["", *(f"`{cc}`" for cc in names)]
         parts.append(f"A buffer of {path}:\n\n{markdown(headings, rows)}")
     return "\n\n".join(parts)
 
 
 def deciding() -> str:
     """The numbers by which a user chooses."""
-    found = measured(NAME)
-    columns = [
-        (found["criteria"][ident]["numbers"][place], f"[{text}](evaluation.md#the-league)")
-        for ident, place, text in DECIDING
-    ]
+    names, numbers = _algorithms(measured(NAME)), _numbers()
+    headings = [f"[{text}](evaluation.md#the-league)" for _, _, text in DECIDING]
     rows = [
-        [f"`{cc}`", *(_shown(number, cc) for number, _ in columns)] for cc in _algorithms(found)
+        [f"`{cc}`", *(_shown(numbers[ident][place][cc]) for ident, place, _ in DECIDING)]
+        for cc in names
     ]
-    return markdown(["", *(heading for _, heading in columns)], rows)
+    return markdown(["", *headings], rows)
 
 
 PARTS = {
