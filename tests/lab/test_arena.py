@@ -4,22 +4,34 @@
 from __future__ import annotations
 
 import io
+import json
+import os
+import resource
+import time
 from collections.abc import Iterator
+from datetime import date
 from pathlib import Path
 
 import pytest
 from rich.console import Console
 from test_yours import YOURS, machine
 
-from longfat.arena import carry, pages, plan, score
+from longfat.arena import carry, cost, keep, pages, plan, score
 from longfat.arena.score import Mark, Scores
+from longfat.build.modules import ROOT
+from longfat.core import cache
+from longfat.run import result
 from longfat.run.backends import Uml
+from longfat.run.identity import Platform
 
 __all__ = ["machine"]
 
 # Of each family the cheapest: the RFC's, the suite's, nsperf's, and who gets what.
 FAMILIES = ["7.7", "tcpeval-4.4.6", "tcpeval-6.1", "nsperf-coexistence", "pairs"]
 TWICE = ["7.7", "tcpeval-4.4.6"]
+OUTSIDE = ["7.7", "5.2", "tcpeval-6.1"]
+SMOKE = ROOT / "docs/results/smoke.json"
+CORES = len(os.sched_getaffinity(0))
 
 # Reno that in its first loss does what its name says.
 BROKEN = """// SPDX-License-Identifier: GPL-2.0
@@ -134,11 +146,53 @@ def test_algorithms_that_do_not_survive(machine: Uml, tmp_path: Path) -> None:
     assert "Failed:" in made[0].read_text()
 
 
-def test_a_module_from_outside(machine: Uml, tmp_path: Path) -> None:
-    """One that no tree has gets its card."""
-    machine.take([YOURS / "tcp_loud.c"], lambda _: None)
-    of = plan.evaluation(["loud"], ["cubic"], "smoke", only=["7.7"])
+def test_modules_from_outside(machine: Uml, tmp_path: Path) -> None:
+    """Two that no tree has, one with a parameter, get their cards: alone, beside a standard, and
+    with random objects."""
+    machine.take([YOURS / "tcp_loud.c", YOURS / "pair.c"], lambda _: None)
+    of = plan.evaluation(["loud", "half:beta=700"], ["cubic"], "smoke", only=OUTSIDE)
     scores = carry_out(of, tmp_path, machine)
-    assert scores.cell(of.criteria[0], 0, of.contenders[0]).value is not None
-    first, _ = pages.write(scores, tmp_path, ["--module", "tcp_loud.c"])
-    assert first.name == "loud.html" and "--module tcp_loud.c" in first.read_text()
+    for criterion in of.criteria:
+        for cc in of.contenders:
+            assert scores.cell(criterion, 0, cc).value is not None, (criterion.id, cc.text)
+    pages.write(scores, tmp_path, ["--module", "tcp_loud.c"])
+    assert "--module tcp_loud.c" in (tmp_path / "cards/loud.html").read_text()
+    assert (tmp_path / "cards/half_beta_700.html").is_file()
+
+
+@pytest.mark.long
+@pytest.mark.usefixtures("machine")
+def test_all_of_smoke(backend: Uml, tmp_path: Path) -> None:
+    """It takes ten minutes on two cores at most, and not much more than it said; on another day
+    the same bytes come again.  LONGFAT_TIMES names the file that says so (docs/results/smoke.json).
+    """
+    of = plan.evaluation(["ltcp"], [], "smoke")
+    began, used = time.monotonic(), _processor_s()
+    scores = carry_out(of, tmp_path, backend)
+    pages.write(scores, tmp_path)
+    took = {"wall_s": time.monotonic() - began, "cpu_s": _processor_s() - used}
+    assert not scores.errors
+    seconds = sum(cost.seconds(run) for run in of.runs)
+    assert took["cpu_s"] < 1.5 * seconds
+    assert took["wall_s"] < 600 * max(1, 2 / CORES)
+    made = {
+        name: cache.digest(*(f"{x.name} {x.read_text()}" for x in sorted(tmp_path.glob(pattern))))
+        for name, pattern in (("runs", "runs/*"), ("tables", "*.csv"), ("cards", "cards/*.*"))
+    }
+    found = keep.kept(scores) | {"bytes": made, "days": [date.today().isoformat()]}
+    found |= {"cores": CORES, "estimate_s": round(seconds)}
+    found |= {name: round(value) for name, value in took.items()}
+    if SMOKE.exists():
+        was = json.loads(SMOKE.read_text())
+        now = Platform.published()
+        if was["modules"] == found["modules"] and not keep.is_older(was, now):
+            assert was["bytes"] == made
+            found["days"] = sorted({*was["days"], *found["days"]})
+    if file := os.environ.get("LONGFAT_TIMES"):
+        result.write_whole(json.dumps(found, indent=0) + "\n", Path(file))
+
+
+def _processor_s() -> float:
+    """What this process and its children have used."""
+    each = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in each)

@@ -148,6 +148,22 @@ def deciding() -> str:
     return markdown(["", *headings], rows)
 
 
+def smoke() -> str:
+    """What all of a profile took."""
+    found = measured("smoke")
+    runs = sum(one["count"] for one in found["runs"].values())
+    took, said = (f"{found[name] / 60:.1f}" for name in ("cpu_s", "estimate_s"))
+    text = (
+        f"All of `smoke` for `{found['algorithms'][0]}`, {runs} runs: {found['wall_s'] / 60:.1f} "
+        f"minutes on {found['cores']} cores, {took} minutes of processor time of {said} by the "
+        f"estimate."
+    )
+    *before, last = found["days"]
+    return (
+        f"{text} On {' and '.join(before)} and {last} it made the same bytes." if before else text
+    )
+
+
 PARTS = {
     "docs/evaluation.md": {
         "about": about,
@@ -155,6 +171,7 @@ PARTS = {
         "counts": counts,
         "worst": worst,
         "pairs": pairs,
+        "smoke": smoke,
         "older": older,
     },
     "docs/use.md": {"deciding": deciding},
