@@ -26,7 +26,7 @@ from longfat.core.files import check_directory
 from longfat.run import comparison, far, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
-from longfat.run.backends import BACKENDS, Backend, Ssh, Uml, fill
+from longfat.run.backends import BACKENDS, Backend, Counted, Ssh, Uml, fill
 from longfat.run.kernels import Kernels
 from longfat.run.plan import make as make_plan
 from longfat.show import watch as watching
@@ -476,6 +476,7 @@ def evaluate(
                 profile,
                 only=only.split(",") if only else [],
                 kernel=kernel,
+                counted=bool(objects),
             )
         ]
         return [run.scenario for run in made[0].runs]
@@ -483,15 +484,15 @@ def evaluate(
     def say(text: str) -> None:
         notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    if objects:
-        raise LabError(Uml.no_bpf)
+    if objects and (keep or workflow):
+        raise LabError("--bpf goes neither with --keep nor with --workflow")
     if keep:
         keeping.place()
         if only:
             raise LabError("--keep takes a whole evaluation: leave --only out")
     if dry:
         # A module of one's own is not built, so nothing is known of its parameters.
-        with given.awaited() if module else nullcontext():
+        with given.awaited() if module or objects else nullcontext():
             read()
         _print_table(*cost.table(made[0].runs))
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
@@ -499,9 +500,9 @@ def evaluate(
     by = jobs_of.find(workflow) if workflow else None
     if by and jobs and not jobs_of.local(by):
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
-    own = _Own(module or [], [], timeout or 3600)
+    own = _Own(module or [], objects or [], timeout or 3600)
     to = out or Path("evaluated") / (f"{profile}-{only}" if only else profile)
-    where, _ = _ready(Uml.name, own, read, to)
+    where, _ = _ready(Counted.name if objects else Uml.name, own, read, to)
     of = made[0]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where, retry=retry)

@@ -15,6 +15,8 @@ BESIDE_MB = 1024
 # Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
 # one module, and where it is a router; of an object.  Rounded from what some dozens of runs took.
 START_S, DIRECT_US, ROUTER_US, OBJECT_US = 1.3, 3.0, 6.0, 250.0
+# The same in the emulator: of a run, and of a packet.
+BOOT_S, COUNTED_US = 25.0, 240.0
 
 
 def _mean_size(spec: Objects) -> float:
@@ -50,6 +52,8 @@ def seconds(run: Run) -> float:
     if one.link.changing:
         most = one.mean_rate
     packets = min(most / 8 * one.duration, sent) / one.link.mtu
+    if run.counted:
+        return BOOT_S + packets * COUNTED_US / 1e6
     each = DIRECT_US if lflink.carries(one) else ROUTER_US
     return START_S + (packets * each + objects * OBJECT_US) / 1e6
 

@@ -26,6 +26,7 @@ from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation,
 from longfat.arena.score import Cell, Mark, Point, Scores, shown
 from longfat.core import data
 from longfat.run import result
+from longfat.run.backends import Counted
 
 NOT_RUN = Path(__file__).parent / "not_run.toml"
 CARDS, IMAGES = "cards", "img"
@@ -124,7 +125,8 @@ def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str
 
 def run_again(file: str, own: Sequence[str]) -> str:
     """The command that runs a scenario file."""
-    return shlex.join([data.COMMAND, "run", f"{HERE}/{file}", *own, *AGAIN])
+    where = ["--backend", Counted.name] if "--bpf" in own else []
+    return shlex.join([data.COMMAND, "run", f"{HERE}/{file}", *own, *where, *AGAIN])
 
 
 def _environment(*, html: bool) -> jinja2.Environment:

@@ -86,6 +86,7 @@ class Run:
     seed: int
     file: str  # of the scenario
     observe: tuple[str, ...] = ()
+    counted: bool = False  # on Debian's kernel in an emulator, which takes what is in BPF
 
     @property
     def name(self) -> str:
@@ -120,6 +121,7 @@ class Evaluation:
     profile: str
     kernel: str = ""
     only: list[str] = field(default_factory=list)
+    counted: bool = False  # as its runs
     runs: list[Run] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)  # scenario file -> its text
@@ -233,6 +235,7 @@ def evaluation(
     *,
     only: Sequence[str] = (),
     kernel: str = "",
+    counted: bool = False,
 ) -> Evaluation:
     """All runs of these algorithms; LabError says what is wrong with a word of the command line."""
     if profile not in PROFILES:
@@ -245,6 +248,7 @@ def evaluation(
         profile,
         kernel,
         list(only),
+        counted,
     )
     every = found.all
     with scratch.directory("run") as where:
@@ -294,9 +298,12 @@ def _add(
         if not paths:
             why = f"{unmarked[0]} is for links that mark"
             found.skipped.append(Skipped(criterion.id, cc, beside, why))
+    if found.counted and (lacking := [one for one, _ in paths if one.virtual_alone]):
+        paths = [(one, at) for one, at in paths if not one.virtual_alone]
+        found.skipped.append(Skipped(criterion.id, cc, beside, lacking[0].virtual_alone))
     for one, at in paths:
         for seed in one.seeds:
-            run = Run(criterion.id, cc, beside, at, one, seed, path.name, observe)
+            run = Run(criterion.id, cc, beside, at, one, seed, path.name, observe, found.counted)
             found.runs.append(run)
 
 

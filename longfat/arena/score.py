@@ -359,7 +359,8 @@ def score(of: Evaluation, out: Path) -> Scores:
                     cell.why = (
                         "it is what the others are compared with"
                         if there
-                        else f"no run of it is in the profile {of.profile}"
+                        else _skipped(of, criterion, cc)
+                        or f"no run of it is in the profile {of.profile}"
                     )
                 cells[criterion.id, place, cc.text] = cell
             _mark(of, [cells[criterion.id, place, cc.text] for cc in of.all], number)
@@ -373,6 +374,11 @@ def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
         return ""
     if skip := criterion.part(of.profile).skip:
         return skip
+    return _skipped(of, criterion, cc)
+
+
+def _skipped(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
+    """Why there is no run of some of its paths."""
     reasons = (one.why for one in of.skipped if one.criterion == criterion.id and one.cc == cc)
     return next(reasons, "")
 

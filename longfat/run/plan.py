@@ -462,17 +462,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         n: (f"{prefix}-d{n}", f"10.2.{n}.2") for n in sorted({x.leave for x in groups if x.leave})
     }
     exits[last] = receiver, "10.0.0.2"
-    if scenario.changing and not virtual:
-        raise LabError(
-            f"{scenario.name}: link.at, trace and delay need virtual time: use --backend uml"
-        )
-    if scenario.synchronised and not virtual:
-        raise LabError(f"{scenario.name}: link.aqm = sync needs virtual time: use --backend uml")
-    if scenario.misled and not virtual:
-        raise LabError(
-            f"{scenario.name}: ack_every, ack_ahead and ecn_echo need virtual time: use "
-            f"--backend uml"
-        )
+    if scenario.virtual_alone and not virtual:
+        raise LabError(f"{scenario.name}: {scenario.virtual_alone}: use --backend uml")
     ends = _Ends(receiver, senders, groups, _settings(scenario), exits)
     if virtual and lflink.carries(scenario):
         out, spaces, queues = _direct(scenario, ends)

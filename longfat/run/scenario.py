@@ -605,6 +605,17 @@ class Scenario(_Strict):
         return any(isinstance(group, Tcp) and group.misled for group in self.groups)
 
     @property
+    def virtual_alone(self) -> str:
+        """What of it only the virtual-time kernel has, in words; "" if other backends carry it."""
+        if self.changing:
+            return "link.at, trace and delay need virtual time"
+        if self.synchronised:
+            return "link.aqm = sync needs virtual time"
+        if self.misled:
+            return "ack_every, ack_ahead and ecn_echo need virtual time"
+        return ""
+
+    @property
     def captures(self) -> list[str]:
         """The files of captured packets: two of the bottleneck, one of a host."""
         if not self.pcap:

@@ -14,17 +14,19 @@ from pathlib import Path
 
 import pytest
 from rich.console import Console
+from test_bpf import compiled, counted
 from test_yours import YOURS, machine
 
+from examples import examples
 from longfat.arena import carry, cost, keep, pages, plan, score
 from longfat.arena.score import Mark, Scores
 from longfat.build.modules import ROOT
 from longfat.core import cache
 from longfat.run import result
-from longfat.run.backends import Uml
+from longfat.run.backends import Backend, Counted, Uml
 from longfat.run.identity import Platform
 
-__all__ = ["machine"]
+__all__ = ["counted", "machine"]
 
 # Of each family the cheapest: the RFC's, the suite's, nsperf's, and who gets what.
 FAMILIES = ["7.7", "tcpeval-4.4.6", "tcpeval-6.1", "nsperf-coexistence", "pairs"]
@@ -82,7 +84,7 @@ def backend() -> Iterator[Uml]:
     yield one
 
 
-def carry_out(of: plan.Evaluation, out: Path, where: Uml, stall: float = 300) -> Scores:
+def carry_out(of: plan.Evaluation, out: Path, where: Backend, stall: float = 300) -> Scores:
     plan.write_scenarios(of, out)
     console = Console(file=io.StringIO())
     left = carry.left(of, out, where)
@@ -158,6 +160,20 @@ def test_modules_from_outside(machine: Uml, tmp_path: Path) -> None:
     pages.write(scores, tmp_path, ["--module", "tcp_loud.c"])
     assert "--module tcp_loud.c" in (tmp_path / "cards/loud.html").read_text()
     assert (tmp_path / "cards/half_beta_700.html").is_file()
+
+
+def test_what_is_in_bpf(counted: Counted, tmp_path: Path) -> None:
+    """In the emulator, with its card and the commands that make it again."""
+    (tmp_path / "mine.bpf.c").write_text(examples(ROOT / "docs/your-own.md")["mine.bpf.c"])
+    found = compiled(tmp_path / "mine.bpf.c")
+    counted.take([], lambda _: None, objects=[found])
+    of = plan.evaluation(["mine_bpf"], ["cubic"], "smoke", only=["7.7"], counted=True)
+    scores = carry_out(of, tmp_path / "out", counted)
+    cell = scores.cell(of.criteria[0], 0, of.contenders[0])
+    assert cell.value is not None and cell.value > 50
+    pages.write(scores, tmp_path / "out", ["--bpf", found.name])
+    card = (tmp_path / "out/cards/mine_bpf.md").read_text()
+    assert "7.7-mine_bpf.toml --bpf mine.bpf.o --backend vm-counted" in card
 
 
 @pytest.mark.long

@@ -18,14 +18,13 @@ from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, criteria, keep, score, workflow
+from longfat.arena import carry, criteria, keep, plan, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
 from longfat.pages.data import older
 from longfat.pages.tables import evaluation as page
 from longfat.run import result
-from longfat.run.backends import Uml
 
 __all__ = ["backend", "longfat", "own"]
 
@@ -63,11 +62,20 @@ def test_a_number_that_is_none_of_runs_or_seconds(longfat: Longfat, words: list[
     assert answer.status == 2 and f"{words[0]}'" in answer.err
 
 
-@pytest.mark.parametrize("dry", [[], ["--dry"]])
-def test_bpf_is_refused_in_words(longfat: Longfat, dry: list[str]) -> None:
-    answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", *dry)
-    assert (answer.status, answer.err) == (1, f"longfat: {Uml.no_bpf}\n")
-    assert "`--bpf`" in PAGE
+def test_what_is_in_bpf_goes_to_the_emulator(longfat: Longfat) -> None:
+    """It says what that costs, and leaves out what the emulator has not."""
+    words = ["evaluate", "mine", "--only", "7.7,7.3", "--dry"]
+    module, emulated = (longfat(*words, x) for x in ("--module=tcp_mine.c", "--bpf=mine.bpf.o"))
+    assert module.status == emulated.status == 0
+    assert "7.3" in module.out and "7.3" not in emulated.out
+    of = plan.evaluation(["vegas"], [], "smoke", only=["7.3", "7.7"], counted=True)
+    assert {run.criterion for run in of.runs} == {"7.7"} and all(run.counted for run in of.runs)
+    assert {(one.criterion, one.why) for one in of.skipped} == {
+        ("7.3", "link.at, trace and delay need virtual time")
+    }
+    for more in ("--keep", "--workflow=slurm"):
+        answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", more)
+        assert answer.status == 1 and "--bpf goes neither with" in answer.err
 
 
 @pytest.fixture
