@@ -191,6 +191,7 @@ struct ghstcp {
 	u8	prior_mode : 1;
 	u8	starting : 1;	/* the first slow start is not over: @slow */
 	u8	prior_starting : 1;	/* the last decrease ended it */
+	u8	prior_asked : 1;	/* ... where it was asked whose queue there is */
 	u8	slow_way : 2;	/* enum lf_slow_start_way, while @window has its place */
 };
 
@@ -492,6 +493,7 @@ static u32 ghstcp_ssthresh(struct sock *sk)
 	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), w = lf_hstcp_decrease(cwnd);
 	struct ghstcp *ca = ghstcp_state(sk);
 
+	ca->prior_asked = ca->starting && lf_slow_start_asks(&ca->slow);
 	if (unlikely(ca->starting))
 		w = lf_slow_start_loss(sk, &ca->slow, cwnd, w);
 	ca->prior_starting = ca->starting && ca->slow.lost;
@@ -523,8 +525,7 @@ static u32 ghstcp_undo_cwnd(struct sock *sk)
 	 */
 	if (unlikely(!ca->starting && ca->prior_starting)) {
 		ca->starting = 1;
-		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
-		ca->slow.stage = LF_SS_GROW;
+		lf_slow_start_again(sk, &ca->slow, ca->slow_way, ca->prior_asked);
 	}
 	ca->prior_starting = 0;
 	ca->credit = ca->prior_credit;

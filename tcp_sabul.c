@@ -265,6 +265,7 @@ struct sabul {
 	u8	waiting : 1;	/* for a packet that was sent after @mark */
 	u8	probe : 3, cap : 1, once : 1, slow_way : 2;	/* parameters again */
 	u8	found : 1;	/* slow start ended without a loss, and none came since */
+	u8	asked : 1;	/* in first, when this loss event began: whose queue is it */
 	u8	strength : 4;	/* (1) adds 2^this times c */
 	u8	shift;		/* sk_pacing_shift as we set it, or 0 */
 };
@@ -719,8 +720,11 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 static u32 sabul_ssthresh(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
+	bool first = ca->mode == SABUL_FIRST;
 
-	ca->prior_mode = ca->mode;
+	/* Where the path was found full the rest of slow start is the kernel's. */
+	ca->prior_mode = first && ca->slow.stage == LF_SS_RISE ? SABUL_START : ca->mode;
+	ca->asked = first && lf_slow_start_asks(&ca->slow);
 	if (ca->mode == SABUL_BY_RATE)
 		ca->prior_delta = ca->delta;
 	ca->decreased = 0;
@@ -786,10 +790,8 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	/* The ceiling of rate mode is no window of slow start. */
 	cwnd = max(ca->mode == SABUL_BY_RATE ? 1 : cwnd, tp->prior_cwnd);
 	ca->mode = ca->prior_mode;
-	if (ca->mode == SABUL_FIRST) {
-		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
-		ca->slow.stage = LF_SS_GROW;
-	}
+	if (ca->mode == SABUL_FIRST)
+		lf_slow_start_again(sk, &ca->slow, ca->slow_way, ca->asked);
 	lf_set_window(sk, cwnd);
 	sabul_apply(sk);
 	sabul_trace(sk, SABUL_UNDO);

@@ -31,20 +31,21 @@
  *	growth		window				packets per packet acknowledged
  *			up to 3/4 target		1
  *			up to 7/8 target		1/4
- *			up to 17/16 target, the cap	1/8
+ *			up to the target		1/8
+ *			up to 17/16 target, the cap	1/16
  *			at the cap			0
  *
  *	The window stays at the cap for a round trip.  The RTTs of the next one tell
  *	whether there is a queue:
  *
- *		all at least RTT_min + 1/32	there is one: the path is full
+ *		all at least RTT_min + 1/64	there is one: the path is full
  *		one less			the target was too low: a quarter more;
  *						after three such targets, no trains
  *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
  *	leave together.  Then the RTT has to tell.  RTTs in sequence that are high are an
  *	alarm: the window stays.  After a round trip the RTTs of some more tell, with another
- *	mark in the place of 1/32.
+ *	mark in the place of 1/64.
  *
  *	level	RTTs	RTT_min and	at least	told by round trips	mark
  *	0	4	1/16		0.5 ms		3			1/16
@@ -57,12 +58,11 @@
  *
  *	Where there is a queue the window has been the same for two round trips or more.  So
  *	the path holds W RTT_min / RTT.  Is the queue our own?  For two round trips the
- *	window is 0.93 of that.  The RTTs of the second one tell:
+ *	window is 15/16 of that.  The RTTs of the second one tell:
  *
  *		one has lost 1/8 of the rise	it was: growth is 1/8 packet per packet
- *						acknowledged up to 17/16 of what the path
- *						holds, W / 2 at least; there slow start
- *						is over
+ *						acknowledged up to what the path holds,
+ *						W / 2 at least; there slow start is over
  *		none has			the path is longer now, or the queue is a
  *						neighbour's: that is RTT_min, the level is
  *						raised, and slow start goes on
@@ -194,16 +194,13 @@ static inline bool lf_round_over(const struct tcp_sock *tp,
 	       after(ss->round_end, tp->snd_nxt);
 }
 
-/*
- * @acked / @divisor packets; what is left over is owed.  Where the divisor becomes less more may be
- * owed than is acknowledged.
- */
+/* @acked / @divisor packets; what is left over is owed, less than a packet's worth. */
 static inline u32 lf_slower(struct lf_slow_start *ss, u32 acked, u32 divisor)
 {
 	u32 grow;
 
-	ss->owed += acked;
-	grow = min(ss->owed / divisor, acked);
+	ss->owed = min(ss->owed, divisor - 1) + acked;
+	grow = ss->owed / divisor;
 	ss->owed -= grow * divisor;
 	return grow;
 }
@@ -262,12 +259,19 @@ static inline bool lf_train_near(const struct lf_slow_start *ss, u32 w)
 	return ss->target && w > ss->target - ss->target / 4;
 }
 
-/* What the window grows by in a round trip is a queue for a moment, also below the target. */
+/*
+ * What the window grows by in a round trip is a queue for a moment, also below the target.  Above it
+ * all of that is.
+ */
 static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
 {
+	u32 divisor = 4;
+
 	if (!lf_train_near(ss, w))
 		return acked;
-	return lf_slower(ss, acked, w > ss->target - ss->target / 8 ? 8 : 4);
+	if (w > ss->target - ss->target / 8)
+		divisor = w > ss->target ? 16 : 8;
+	return lf_slower(ss, acked, divisor);
 }
 
 /* From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2. */
@@ -331,15 +335,20 @@ static inline void lf_train_measure(struct tcp_sock *tp,
 	lf_train_from(tp, ss);
 }
 
-/* What the path holds and a sixteenth, as window @w has come with @rtt_us. */
+/* What the path holds, as window @w has come with @rtt_us. */
 static inline u32 lf_train_full(const struct lf_slow_start *ss, u32 w,
 				u32 rtt_us)
 {
-	u64 product = (u64)w * ss->base_us;
+	u64 full = div_u64((u64)w * ss->base_us, rtt_us);
 
-	product = div_u64(product + product / 16, rtt_us);
 	/* Not less than after a loss: RTT_min may be a wrong one, or another path's. */
-	return min_t(u64, max_t(u64, product, max(w / 2, 2U)), w);
+	return min_t(u64, max_t(u64, full, max(w / 2, 2U)), w);
+}
+
+/* The window with which it is asked whose queue there is, on a path that holds @full. */
+static inline u32 lf_train_asking(u32 full)
+{
+	return full - full / 16;
 }
 
 /* Let the window stay at @w, or at the cap just above. */
@@ -386,7 +395,7 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	u64 target = ss->target;
 
 	/* The window was cut meanwhile, as after a pause: it tells nothing. */
-	if (*w < full - full / 8) {
+	if (*w < lf_train_asking(full)) {
 		lf_train_aim(tp, ss, target);
 		return false;
 	}
@@ -400,6 +409,8 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	ss->round_us = min(ss->round_us, rtt);
 	if (ss->round_us < ss->train - (ss->train - ss->base_us) / 8) {
 		tp->snd_ssthresh = max(full, 2U);
+		/* RTT_min may have become less. */
+		*w = min(*w, tp->snd_ssthresh);
 		ss->owed = 0;
 		ss->stage = LF_SS_RISE;
 		return true;
@@ -444,7 +455,7 @@ static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
 		}
 		return true;
 	}
-	queue = at_target ? max(ss->base_us / 32, 1U) :
+	queue = at_target ? max(ss->base_us / 64, 1U) :
 			    lf_alarm_us(ss, mark);
 	ss->round_us = min(ss->round_us, rtt);
 	if (rtt >= ss->base_us + queue) {
@@ -458,7 +469,7 @@ static inline bool lf_train_held(struct tcp_sock *tp, struct lf_slow_start *ss,
 			ss->stage = LF_SS_OVER;
 			if (ss->level == LF_ALARM_LEVEL_MAX)
 				return true;
-			*w -= *w / 8;
+			*w = lf_train_asking(*w);
 			tp->snd_ssthresh = *w + 1;
 			ss->stage = LF_SS_DRAIN;
 			lf_next_round(tp, ss);
@@ -487,7 +498,7 @@ static inline u32 lf_train_rise(const struct tcp_sock *tp,
 	u32 full = tp->snd_ssthresh, left = full - min(w, full);
 
 	/* The window was cut meanwhile, as after a pause: the rest is the kernel's. */
-	if (left <= full / 8)
+	if (w >= lf_train_asking(full))
 		acked = lf_slower(ss, acked, 8);
 	else
 		ss->stage = LF_SS_OVER;
@@ -633,8 +644,9 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  *
  * Halves if slow start did it.  It did not if the window stood near a measured target, or
  * if a single packet is lost, there is no queue and the target is far away: such a loss is
- * none of congestion.  A mark is.  Nor did it where the window has stood for a round trip or
- * more, or rises to what the path holds.
+ * none of congestion.  A mark is, as is a drop of our own queue; where a probe has repaired
+ * the loss of the last packet it looks the same.  Nor did it where the window has stood for
+ * a round trip or more, or rises to what the path holds.
  *
  * Return: the window, packets.
  */
@@ -665,6 +677,25 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		w += w - min(w, (u32)max_t(s32, ss->round_end - tp->snd_una, 0) /
 				max(tp->mss_cache, 1U));
 	return clamp(w / 2, 2U, max(gentle, 2U));
+}
+
+/* Before ->ssthresh: is snd_ssthresh now that of a question? */
+static inline bool lf_slow_start_asks(const struct lf_slow_start *ss)
+{
+	return ss->stage == LF_SS_DRAIN || ss->stage == LF_SS_ASK;
+}
+
+/*
+ * ->undo_cwnd where others have taken the place of @ss since: slow start begins again.  @asked is
+ * lf_slow_start_asks() of then.  The kernel restores snd_ssthresh only where that was higher.
+ */
+static inline void lf_slow_start_again(struct sock *sk, struct lf_slow_start *ss,
+				       enum lf_slow_start_way way, bool asked)
+{
+	lf_slow_start_begin(sk, ss, way);
+	ss->stage = LF_SS_GROW;
+	if (asked)
+		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 }
 
 /* ->undo_cwnd: the loss event was spurious, and slow start is not over. */
