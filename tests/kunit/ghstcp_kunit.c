@@ -1531,6 +1531,33 @@ static void ghstcp_undo_after_samples(struct kunit *test)
 	}
 }
 
+/* While it was asked whose queue it is ssthresh was next to the window: no bound for what begins. */
+static void ghstcp_start_undone_asking(struct kunit *test)
+{
+	u32 stage;
+
+	for (stage = LF_SS_GROW; stage <= LF_SS_RISE; stage++) {
+		struct tcp_sock *tp = ghstcp_test_sock(test, 900);
+		bool asking = stage == LF_SS_DRAIN || stage == LF_SS_ASK;
+		struct sock *sk = (struct sock *)tp;
+		struct ghstcp *ca = ghstcp_of(tp);
+		struct ghstcp_path p;
+
+		ghstcp_start(&p, tp);
+		ca->slow.stage = stage;
+		ca->slow.base_us = 100000;
+		tp->snd_ssthresh = 901;
+		tp->prior_cwnd = 900;
+		tp->snd_ssthresh = ghstcp_ssthresh(sk);
+		tcp_snd_cwnd_set(tp, tp->snd_ssthresh);
+		ghstcp_windows(&p, 2);
+		KUNIT_ASSERT_FALSE(test, ca->starting);
+		ghstcp_undo_cwnd(sk);
+		KUNIT_EXPECT_TRUE(test, ca->starting == (stage != LF_SS_RISE));
+		KUNIT_EXPECT_TRUE(test, (tp->snd_ssthresh == TCP_INFINITE_SSTHRESH) == asking);
+	}
+}
+
 /* Growth only while the window is what limits, and never past the clamp. */
 static void ghstcp_hook_limits(struct kunit *test)
 {
@@ -2020,6 +2047,7 @@ static struct kunit_case ghstcp_hook_cases[] = {
 	KUNIT_CASE(ghstcp_hook_slow_start),
 	KUNIT_CASE(ghstcp_hook_first_slow_start),
 	KUNIT_CASE(ghstcp_samples_after_slow_start),
+	KUNIT_CASE(ghstcp_start_undone_asking),
 	KUNIT_CASE(ghstcp_undo_after_samples),
 	KUNIT_CASE(ghstcp_hook_limits),
 	KUNIT_CASE(ghstcp_hook_batch),

@@ -1106,6 +1106,29 @@ static void sabul_marks_in_recovery(struct kunit *test)
 	sabul_audit(test, tp, "marks in Recovery");
 }
 
+/* It was asked whose queue there is, or the window rose to what the path holds: as ghstcp. */
+static void sabul_undone_asking(struct kunit *test)
+{
+	u32 stage;
+
+	for (stage = LF_SS_GROW; stage <= LF_SS_RISE; stage++) {
+		struct tcp_sock *tp = sabul_test_first(test, 900, "train");
+		bool asking = stage == LF_SS_DRAIN || stage == LF_SS_ASK;
+		struct sock *sk = (struct sock *)tp;
+
+		sabul_of(tp)->slow.stage = stage;
+		tp->snd_ssthresh = 901;
+		tp->prior_cwnd = 900;
+		tp->snd_ssthresh = sabul_ssthresh(sk);
+		sabul_test_interval(tp, 5);
+		KUNIT_ASSERT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+		sabul_undo_cwnd(sk);
+		KUNIT_EXPECT_EQ(test, sabul_mode(tp),
+				stage == LF_SS_RISE ? SABUL_START : SABUL_FIRST);
+		KUNIT_EXPECT_TRUE(test, (tp->snd_ssthresh == TCP_INFINITE_SSTHRESH) == asking);
+	}
+}
+
 /* A spurious event: rate, mode and window as before; once. */
 static void sabul_undone(struct kunit *test)
 {
@@ -1763,6 +1786,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_marks),
 	KUNIT_CASE(sabul_marks_in_recovery),
 	KUNIT_CASE(sabul_undone),
+	KUNIT_CASE(sabul_undone_asking),
 	KUNIT_CASE(sabul_idle),
 	KUNIT_CASE(sabul_hook_before_init),
 	KUNIT_CASE(sabul_hook_switch),

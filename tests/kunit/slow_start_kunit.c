@@ -327,6 +327,12 @@ static void start_limited(struct kunit *test)
 	}
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
+	/* What is owed of a large window is little at a small one, as after a pause. */
+	start_begin(test, &s, LF_LIMITED, 20000);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 399, START_RTT), 20000U);
+	tcp_snd_cwnd_set(s.tp, 150);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 151U);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 30, START_RTT), 161U);
 }
 
 /* --- trains -------------------------------------------------------------- */
@@ -498,7 +504,7 @@ static void start_at_target(struct kunit *test, struct start *s, u32 cwnd)
 	KUNIT_ASSERT_EQ(test, s->tp->snd_ssthresh, 1701U);
 }
 
-/* Growth is 1 up to 3/4 of the target, 1/4 up to 7/8, 1/8 up to the cap, and 0 there. */
+/* Growth is 1 up to 3/4 of the target, 1/4 up to 7/8, 1/8 up to it, 1/16 above, 0 at the cap. */
 static void start_train_growth(struct kunit *test)
 {
 	static const u32 stretches[] = { 1, 2, 3, 8, 45, 64 };
@@ -519,9 +525,16 @@ static void start_train_growth(struct kunit *test)
 		}
 		w += acked / 4;
 		owed = acked % 4;
-		for (acked = n; w + (owed + acked) / 8 < 1700; acked += n)
+		for (acked = 0; w + (owed + acked) / 8 <= 1600;) {
+			acked += n;
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					w + (owed + acked) / 8);
+		}
+		w += (owed + acked) / 8;
+		owed = (owed + acked) % 8;
+		for (acked = n; w + (owed + acked) / 16 < 1700; acked += n)
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
+					w + (owed + acked) / 16);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 		KUNIT_EXPECT_EQ(test, start_ack(&s, n, START_RTT), 1700U);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
@@ -529,12 +542,13 @@ static void start_train_growth(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT),
 					1700U);
 	}
-	/* A raised target has quarters again: what is owed of eighths is no growth of two. */
-	start_at_target(test, &s, 1500);
-	start_ack(&s, 7, START_RTT);
-	KUNIT_ASSERT_EQ(test, s.ss.owed, 7U);
-	lf_train_aim(s.tp, &s.ss, 1800);
-	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 1501U);
+	/* A raised target has quarters again: what is owed of sixteenths is less than one. */
+	start_at_target(test, &s, 1650);
+	start_ack(&s, 15, START_RTT);
+	KUNIT_ASSERT_EQ(test, s.ss.owed, 15U);
+	lf_train_aim(s.tp, &s.ss, 2000);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 1651U);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 3, START_RTT), 1651U);
 	/* One ACK for all of it does not pass the cap, from wherever. */
 	for (w = 2; w <= 1700; w += 7) {
 		start_at_target(test, &s, w);
@@ -547,7 +561,7 @@ static void start_train_growth(struct kunit *test)
 static void start_at_cap(struct kunit *test, struct start *s)
 {
 	start_at_target(test, s, 1699);
-	start_ack(s, 8, START_RTT);
+	start_ack(s, 16, START_RTT);
 	KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(s->tp), 1700U);
 	KUNIT_ASSERT_TRUE(test, s->ss.stage == LF_SS_HOLD);
 }
@@ -607,38 +621,38 @@ static void start_rises(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(stretches); i++) {
 		u32 n = stretches[i], sum;
 
-		start_begin(test, &s, LF_TRAIN, 875);
+		start_begin(test, &s, LF_TRAIN, 938);
 		s.ss.stage = LF_SS_RISE;
 		s.tp->snd_ssthresh = 1000;
-		for (sum = n; sum < 1000; sum += n) {
-			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT), 875 + sum / 8);
+		for (sum = n; sum < 62 * 8; sum += n) {
+			KUNIT_ASSERT_EQ(test, start_ack(&s, n, START_RTT), 938 + sum / 8);
 			KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_RISE);
 		}
 		KUNIT_EXPECT_EQ(test, start_ack(&s, n, START_RTT), 1000U);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 	}
 	for (i = 0; i < 2; i++) {
-		start_begin(test, &s, LF_TRAIN, 875);
+		start_begin(test, &s, LF_TRAIN, 938);
 		s.ss.stage = LF_SS_RISE;
 		s.tp->snd_ssthresh = 1000;
 		if (i) {
-			KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 875, 760),
+			KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 938, 760),
 					760U);
 			s.tp->snd_ssthresh = 760;
 			lf_slow_start_undo(start_sk(&s), &s.ss);
 			KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 760U);
 		} else {
-			tcp_snd_cwnd_set(s.tp, 874);
-			KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT), 882U);
+			tcp_snd_cwnd_set(s.tp, 937);
+			KUNIT_EXPECT_EQ(test, start_ack(&s, 8, START_RTT), 945U);
 		}
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_OVER);
 	}
 }
 
-/* A round trip at the cap, then one whose RTTs are 1/32 above the least: full. */
+/* A round trip at the cap, then one whose RTTs are 1/64 above the least: full. */
 static void start_confirmed(struct kunit *test)
 {
-	u32 queue = START_RTT / 32;
+	u32 queue = START_RTT / 64;
 	struct start s;
 
 	start_at_cap(test, &s);
@@ -651,18 +665,18 @@ static void start_confirmed(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_TELL);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U);
 	KUNIT_EXPECT_EQ(test, s.ss.round_us, START_RTT + queue);
-	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT + queue), 1700U - 1700 / 8);
+	/* 1700 * 64/65. */
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT + queue), 1673U - 1673 / 16);
 	start_ours(test, &s);
-	/* 17/16 of 1700 * 32/33 is more than there was. */
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U);
-	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1700U);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1673U);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1673U);
 	KUNIT_EXPECT_FALSE(test, tcp_in_slow_start(s.tp));
 }
 
 /* One RTT of the second round trip is less: the target was too low, a quarter more. */
 static void start_refuted(struct kunit *test)
 {
-	u32 queue = START_RTT / 32, i, n, target = 1600, cap = 1700;
+	u32 queue = START_RTT / 64, i, n, target = 1600, cap = 1700;
 	struct start s;
 
 	start_at_cap(test, &s);
@@ -683,7 +697,7 @@ static void start_refuted(struct kunit *test)
 				target + target / 16 + 1);
 		KUNIT_EXPECT_GT(test, tcp_snd_cwnd(s.tp), cap);
 		cap = target + target / 16;
-		for (n = 0; n < 4000 && s.ss.stage == LF_SS_GROW; n++)
+		for (n = 0; n < 8000 && s.ss.stage == LF_SS_GROW; n++)
 			start_ack(&s, 1, START_RTT);
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), cap);
@@ -698,7 +712,7 @@ static void start_refuted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, s.ss.target, 0U);
 }
 
-/* The window at the end is 17/16 of what the path holds, W RTT_min / RTT. */
+/* The window at the end is what the path holds, W RTT_min / RTT. */
 static void start_full(struct kunit *test)
 {
 	struct start s;
@@ -708,13 +722,11 @@ static void start_full(struct kunit *test)
 	start_hold(&s, 2, 2 * START_RTT);
 	start_ack(&s, 1, 150000);
 	start_ours(test, &s);
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U * 10 * 17 / 15 / 16);
-	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1700U * 10 * 17 / 15 / 16);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(s.tp), 1700U * 10 / 15);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1700U * 10 / 15);
 	for (rtt = START_RTT; rtt < LF_RTT_MOST; rtt += rtt / 9) {
-		u64 want = 1700ULL * START_RTT * 17 / 16;
-
 		KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1700, rtt),
-				clamp_t(u32, div_u64(want, rtt), 850, 1700));
+				clamp_t(u32, div_u64(1700ULL * START_RTT, rtt), 850, 1700));
 	}
 	/* Windows and times of any size. */
 	s.ss.base_us = LF_RTT_MOST;
@@ -722,7 +734,7 @@ static void start_full(struct kunit *test)
 			(u32)BIT(30));
 	s.ss.base_us = LF_RTT_MOST / 2;
 	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, BIT(30), LF_RTT_MOST),
-			(u32)(BIT(29) + BIT(25)));
+			(u32)BIT(29));
 	s.ss.base_us = 1;
 	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 1000, LF_RTT_MOST), 500U);
 	KUNIT_EXPECT_EQ(test, lf_train_full(&s.ss, 3, LF_RTT_MOST), 2U);
@@ -1443,7 +1455,7 @@ static void start_any_rtt(struct kunit *test)
 	start_begin(test, &s, LF_TRAIN, 1699);
 	s.ss.base_us = 20;
 	lf_train_aim(s.tp, &s.ss, 1600);
-	start_ack(&s, 8, 20);
+	start_ack(&s, 16, 20);
 	KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 	start_hold(&s, 2, 20);
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
@@ -1482,7 +1494,7 @@ static void start_clock(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_HOLD);
 	w = tcp_snd_cwnd(s.tp);
 	start_hold(&s, 4, START_RTT);
-	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w / 2 - w / 2 / 8);
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), w / 2 - w / 2 / 16);
 	start_hold(&s, 2, START_RTT);
 	start_ack(&s, 1, START_RTT);
 	KUNIT_EXPECT_EQ(test, s.ss.base_us, START_RTT);
