@@ -219,8 +219,7 @@ PATHS = {
 
 # Where it is less than 0.95 times: see "Where it is worse" of docs/slow-start.md.
 WORSE = {
-    ("jitter", "composite"),
-    *(("random loss", cc) for cc in ("ghstcp", "cwhstcp")),
+    *(("random loss", cc) for cc in ("ltcp", "ghstcp")),
     # They have less than half of a window to grow by then, and grow slowly.
     *(("a longer path", cc) for cc in ("ghstcp", "cwhstcp")),
 }
