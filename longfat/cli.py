@@ -484,12 +484,14 @@ def evaluate(
     def say(text: str) -> None:
         notes.print(text, markup=False, highlight=False, soft_wrap=True)
 
-    if objects and (keep or workflow):
-        raise LabError("--bpf goes neither with --keep nor with --workflow")
+    if objects and (keep or workflow or kernel):
+        raise LabError("--bpf goes neither with --keep nor with --workflow nor with --kernel")
     if keep:
         keeping.place()
         if only:
             raise LabError("--keep takes a whole evaluation: leave --only out")
+        if module or kernel:
+            raise LabError("--keep takes what the tree has: leave --module and --kernel out")
     if dry:
         # A module of one's own is not built, so nothing is known of its parameters.
         with given.awaited() if module or objects else nullcontext():
@@ -501,7 +503,8 @@ def evaluate(
     if by and jobs and not jobs_of.local(by):
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], objects or [], timeout or 3600)
-    to = out or Path("evaluated") / (f"{profile}-{only}" if only else profile)
+    parts = [profile, *([only] if only else []), *(["bpf"] if objects else [])]
+    to = out or Path("evaluated") / "-".join(parts)
     where, _ = _ready(Counted.name if objects else Uml.name, own, read, to)
     of = made[0]
     plan.write_scenarios(of, to)

@@ -271,6 +271,11 @@ def evaluation(
     return found
 
 
+def _not_emulated(one: Scenario) -> str:
+    """Why a path is not in the emulator, or nothing."""
+    return one.virtual_alone or (f"the emulator has no {one.kernel}" if one.kernel else "")
+
+
 def _add(
     found: Evaluation,
     criterion: Criterion,
@@ -298,9 +303,9 @@ def _add(
         if not paths:
             why = f"{unmarked[0]} is for links that mark"
             found.skipped.append(Skipped(criterion.id, cc, beside, why))
-    if found.counted and (lacking := [one for one, _ in paths if one.virtual_alone]):
-        paths = [(one, at) for one, at in paths if not one.virtual_alone]
-        found.skipped.append(Skipped(criterion.id, cc, beside, lacking[0].virtual_alone))
+    if found.counted and (whys := [why for one, _ in paths if (why := _not_emulated(one))]):
+        paths = [(one, at) for one, at in paths if not _not_emulated(one)]
+        found.skipped.append(Skipped(criterion.id, cc, beside, whys[0]))
     for one, at in paths:
         for seed in one.seeds:
             run = Run(criterion.id, cc, beside, at, one, seed, path.name, observe, found.counted)

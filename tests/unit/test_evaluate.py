@@ -73,7 +73,10 @@ def test_what_is_in_bpf_goes_to_the_emulator(longfat: Longfat) -> None:
     assert {(one.criterion, one.why) for one in of.skipped} == {
         ("7.3", "link.at, trace and delay need virtual time")
     }
-    for more in ("--keep", "--workflow=slurm"):
+    other = plan.evaluation(["vegas"], [], "full", only=["7.1"], counted=True)
+    assert other.runs and not any(run.scenario.kernel for run in other.runs)
+    assert "the emulator has no debian:7.2" in {one.why for one in other.skipped}
+    for more in ("--keep", "--workflow=slurm", "--kernel=debian:6.1"):
         answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", more)
         assert answer.status == 1 and "--bpf goes neither with" in answer.err
 
@@ -315,6 +318,8 @@ def test_a_part_of_an_evaluation_is_not_kept(
 ) -> None:
     answer = longfat("evaluate", "reno", "--keep", "--only", "1")
     assert answer.status == 1 and "--keep takes a whole evaluation" in answer.err
+    answer = longfat("evaluate", "mine", "--keep", "--module", "tcp_mine.c")
+    assert answer.status == 1 and "--keep takes what the tree has" in answer.err
     of = small()
     with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
         keep.kept(score.score(of, tmp_path))
