@@ -260,8 +260,8 @@ static inline bool lf_train_near(const struct lf_slow_start *ss, u32 w)
 }
 
 /*
- * What the window grows by in a round trip is a queue for a moment, also below the target.  Above it
- * all of that is.
+ * What the window grows by in a round trip is a queue for a moment, also below the target.
+ * Above it all of that is.
  */
 static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
 {

@@ -1531,7 +1531,7 @@ static void ghstcp_undo_after_samples(struct kunit *test)
 	}
 }
 
-/* While it was asked whose queue it is ssthresh was next to the window: no bound for what begins. */
+/* While it was asked whose queue it is ssthresh was next to the window: that bounds nothing. */
 static void ghstcp_start_undone_asking(struct kunit *test)
 {
 	u32 stage;
