@@ -54,8 +54,9 @@ static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 	if (rules_was.mode != SABUL_BY_RATE || rules_was.mss != ca->mss)
 		return;
 	share = fmin(ldexp(ca->alpha, -SABUL_RATIO_SHIFT) * ca->k2 / 1e3, 0.5);
-	least = rules_was.delta * pow(1 - share, sabul_catch_up) * 0.9999;
-	least = fmin(least, sabul_interval(s->tp.srtt_us >> 3, 2));
+	/* Also from the slowest rate there is, if the RTT has fallen. */
+	least = fmin(rules_was.delta, sabul_interval(s->tp.srtt_us >> 3, 2));
+	least *= pow(1 - share, sabul_catch_up) * 0.9999;
 	require((double)ca->delta + 1 >= fmax(least, SABUL_MIN),
 		"%llu, was %llu", (unsigned long long)ca->delta,
 		(unsigned long long)rules_was.delta);
