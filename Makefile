@@ -55,7 +55,7 @@ check: ## All tests but the hours of `make stress` (installs what they need); SU
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels slow_start use security performance bpf speed testing your-own stress"
+results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels slow_start use security performance bpf speed testing your-own evaluation stress"
 	@scripts/results.sh $(PAGE)
 
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what docs/results lacks, or has of older versions), DRY=1 (only say)
