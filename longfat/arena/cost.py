@@ -15,8 +15,8 @@ BESIDE_MB = 1024
 # Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
 # one module, and where it is a router; of an object.  Rounded from what some dozens of runs took.
 START_S, DIRECT_US, ROUTER_US, OBJECT_US = 1.3, 3.0, 6.0, 250.0
-# The same in the emulator: of a run, and of a packet.
-BOOT_S, COUNTED_US = 25.0, 240.0
+# In an emulator: seconds until a run begins; of a packet where instructions are counted.
+BOOT_S, COUNTED_US = 30.0, 240.0
 
 
 def _mean_size(spec: Objects) -> float:

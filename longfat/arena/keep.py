@@ -9,7 +9,7 @@ version, modules    of the tree that it was made with
 profile, kernel     how much was run, and on which kernel if one was asked for
 kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
-runs                criterion -> how many, and a hash of what their results are known by
+runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers; `first` is what the first run of
@@ -48,11 +48,7 @@ def place() -> Path:
 
 def _runs(scores: Scores, criterion: Criterion) -> Json:
     names = [run.name for run in scores.of.runs if run.criterion == criterion.id]
-    known = [
-        (name, scores.records[name]["identity"]["id"]) for name in names if name in scores.records
-    ]
-    failed = sum(name in scores.errors for name in names)
-    return {"count": len(names), "failed": failed, "id": cache.digest(sorted(known))}
+    return {"count": len(names), "failed": sum(name in scores.errors for name in names)}
 
 
 # --- whether it is current
@@ -103,7 +99,9 @@ def kept(scores: Scores) -> Json:
     of = scores.of
     missing = [run for run in of.runs if not {run.name} & {*scores.records, *scores.errors}]
     if missing:
-        raise LabError(f"--keep: {len(missing)} of {len(of.runs)} runs are not made")
+        raise LabError(
+            f"--keep: {len(missing)} of {len(of.runs)} runs are not made: the same command makes them"
+        )
     return modules.stamp() | {
         "profile": of.profile,
         "kernel": of.kernel,

@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from statistics import mean
 
+from longfat.arena.cost import BOOT_S, COUNTED_US, length
 from longfat.pages.data import DOCS
 from longfat.run import result
 from longfat.run.backends import BACKENDS
@@ -15,9 +16,6 @@ from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
 COSTS = DOCS / "results/costs.json"
-# Of a run in a virtual machine: seconds until it begins, and what a packet takes where
-# instructions are counted.
-BOOT, COUNTED_US = 30, 240
 
 
 @cache
@@ -62,13 +60,6 @@ def keep(runs: Path, files: dict[str, list[tuple[str, Scenario]]]) -> None:
     result.write_whole(json.dumps(costs, indent=1, sort_keys=True) + "\n", COSTS)
 
 
-def length(seconds: float) -> str:
-    """A time in words."""
-    if seconds >= 5400:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
-
-
 def total(entries: list[Json], cores: int) -> str:
     """Of planned runs: how many, and how long on so many cores, in words."""
     left = [entry for entry in entries if not entry["done"]]
@@ -83,7 +74,7 @@ def total(entries: list[Json], cores: int) -> str:
 def beside(left: list[tuple[str, Scenario]]) -> str:
     """Of runs on other backends that are left to do: how long they take, in words."""
     seconds = sum(
-        BOOT + (packets(one) * COUNTED_US / 1e6 if BACKENDS[where].exact else one.duration)
+        BOOT_S + (packets(one) * COUNTED_US / 1e6 if BACKENDS[where].exact else one.duration)
         for where, one in left
     )
     names = ", ".join(dict.fromkeys(where for where, _ in left))
