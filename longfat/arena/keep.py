@@ -99,9 +99,8 @@ def kept(scores: Scores) -> Json:
     of = scores.of
     missing = [run for run in of.runs if not {run.name} & {*scores.records, *scores.errors}]
     if missing:
-        raise LabError(
-            f"--keep: {len(missing)} of {len(of.runs)} runs are not made: the same command makes them"
-        )
+        left = f"{len(missing)} of {len(of.runs)} runs are not made"
+        raise LabError(f"--keep: {left}: the same command makes them")
     return modules.stamp() | {
         "profile": of.profile,
         "kernel": of.kernel,
