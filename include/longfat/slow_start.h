@@ -274,12 +274,16 @@ static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
 	return lf_slower(ss, acked, divisor);
 }
 
-/* From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2. */
+/*
+ * From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2.  After an undo
+ * the window may be above the target: it is held there.
+ */
 static inline void lf_train_aim(struct tcp_sock *tp, struct lf_slow_start *ss,
 				u32 target)
 {
 	ss->target = target;
-	tp->snd_ssthresh = target ? lf_train_cap(ss) + 1 : TCP_INFINITE_SSTHRESH;
+	tp->snd_ssthresh = target ? max(lf_train_cap(ss), tcp_snd_cwnd(tp)) + 1 :
+				    TCP_INFINITE_SSTHRESH;
 }
 
 /* Since a train may have begun, ns.  It wraps after 4 s: too short, a target too high. */

@@ -1156,6 +1156,43 @@ static void start_cut(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 }
 
+/* After an undo the window may be above the target.  It is held there, and not lowered. */
+static void start_above_target(struct kunit *test)
+{
+	u32 i, queue = START_RTT / 64;
+	struct start s;
+
+	for (i = 1; i <= 3; i++) {
+		start_at_target(test, &s, 1000);
+		s.ss.tries = i - 1;
+		tcp_snd_cwnd_set(s.tp, 5000);
+		s.tp->snd_ssthresh = 9000;
+		s.tp->snd_nxt = s.tp->snd_una + 5000;
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 5000U);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_HOLD);
+		start_hold(&s, 1, START_RTT);
+		start_ack(&s, 1, START_RTT);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_TELL);
+		/* No queue: the target was too low. */
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 4, START_RTT + queue - 1),
+				i < 3 ? 5000U : 5004U);
+		KUNIT_EXPECT_EQ(test, s.ss.target, i < 3 ? 2000U : 0U);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh,
+				i < 3 ? 5001U : (u32)TCP_INFINITE_SSTHRESH);
+	}
+	/* Where there is a queue the path is full. */
+	start_at_target(test, &s, 1000);
+	tcp_snd_cwnd_set(s.tp, 5000);
+	lf_train_aim(s.tp, &s.ss, 1600);
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 5001U);
+	s.tp->snd_nxt = s.tp->snd_una + 5000;
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 5000U);
+	start_hold(&s, 2, START_RTT + queue);
+	/* 5000 * 64/65. */
+	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT + queue), 4923U - 4923 / 16);
+	start_ours(test, &s);
+}
+
 /* No alarm below a window of 16, however long the RTT is high. */
 static void start_low_window(struct kunit *test)
 {
@@ -1640,6 +1677,7 @@ static struct kunit_case start_common_cases[] = {
 	KUNIT_CASE(start_undone_at_target),
 	KUNIT_CASE(start_loss_elsewhere),
 	KUNIT_CASE(start_cut),
+	KUNIT_CASE(start_above_target),
 	KUNIT_CASE(start_low_window),
 	KUNIT_CASE(start_stale),
 	KUNIT_CASE(start_classic),
