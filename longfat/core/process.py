@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -108,6 +110,10 @@ done
 kill -KILL -"$group"
 """
 
+# What the command is begun with: the guard, whose input is $0, knows its group first.  A lab that
+# was killed before has no guard any more, and nothing begins.
+_GUARDED = 'echo "$$" >"$0" && exec "$@"'
+
 
 def _end(process: subprocess.Popen[Any], grace: int) -> None:
     """Ask a command to end, and give it `grace` seconds; end what it leaves then.
@@ -138,6 +144,8 @@ def started(
     that it started.  With `grace`, its process group gets SIGTERM first, and that many
     seconds to undo what it did.
     """
+    if not shutil.which(command[0], path=(options.get("env") or os.environ).get("PATH")):
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     guard = subprocess.Popen(
         ["sh", "-c", _GUARD, "longfat-guard", str(grace)],
         stdin=subprocess.PIPE,
@@ -146,11 +154,10 @@ def started(
         start_new_session=True,
     )
     assert guard.stdin
+    told = ["sh", "-c", _GUARDED, f"/proc/{guard.pid}/fd/0"]
     try:
-        process = subprocess.Popen(command, start_new_session=True, **options)
+        process = subprocess.Popen([*told, *command], start_new_session=True, **options)
         try:
-            guard.stdin.write(b"%d\n" % process.pid)
-            guard.stdin.flush()
             yield process
         finally:
             if grace and process.poll() is None:

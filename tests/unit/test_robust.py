@@ -313,19 +313,22 @@ with scratch.directory("test") as path:
 """
 TREE = "sh -c 'echo $$ >>pids; sleep 1000 & echo $! >>pids; wait' & echo $$ >>pids; wait"
 DEAF = "trap '' TERM; echo $$ >>pids; while :; do sleep 0.1; done"
+# Its lab does not live to see that it runs.
+EARLY = "echo $$ >>pids; kill -KILL $PPID; sleep 1000"
 TIDY = "trap 'echo tidied >tidied; exit 1' TERM; echo $$ >>pids; while :; do sleep 0.1; done"
 
 
 @pytest.mark.parametrize(
-    ("command", "grace"), [(TREE, 0), (TREE, 2), (DEAF, 1), (TIDY, 5)],
-    ids=["tree", "tree with grace", "deaf", "tidy"],
+    ("command", "grace"), [(TREE, 0), (TREE, 2), (EARLY, 0), (DEAF, 1), (TIDY, 5)],
+    ids=["tree", "tree with grace", "early", "deaf", "tidy"],
 )  # fmt: skip
 def test_what_a_killed_lab_ran_ends(work: Path, command: str, grace: int) -> None:
     want = command.count(">>pids")
     victim = subprocess.Popen(
         [sys.executable, "-c", RUN, str(work), command, str(grace)], env=environment(work)
     )
-    until(lambda: len(alive(work)) == want)
+    pids = work / "pids"
+    until(lambda: pids.exists() and len(pids.read_text().split()) == want)
     group = psutil.Process(victim.pid).children()
     victim.kill()
     victim.wait()
