@@ -487,7 +487,7 @@ def evaluate(
     if objects and (keep or workflow or kernel):
         raise LabError("--bpf goes neither with --keep nor with --workflow nor with --kernel")
     if keep:
-        keeping.place()
+        keeping.place(profile)
         if only:
             raise LabError("--keep takes a whole evaluation: leave --only out")
         if module or kernel:

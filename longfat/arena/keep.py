@@ -5,27 +5,30 @@
 evaluation/*.csv are those tables of the evaluation that are not of single runs.  evaluation.json
 says what they are of:
 
-version, modules    of the tree that it was made with
+version, modules    of the tree that it was made with; modules of those that are in it
 profile, kernel     how much was run, and on which kernel if one was asked for
 kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
 runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
-                    criteria and of what computes the numbers; `first` is what the first run of
-                    each criterion is known by
+                    criteria and of what computes the numbers, `scenarios` is one of all scenario
+                    files, `first` is what the first run of each case of each criterion is known by
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
 import json
+import textwrap
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 
-from longfat.arena import criteria, metrics, observe, pages, plan, score
+from longfat.arena import criteria, league, metrics, observe, pages, plan, score
 from longfat.arena.criteria import Criterion
+from longfat.arena.plan import Evaluation, Run
 from longfat.arena.score import Scores
 from longfat.build import modules
 from longfat.core import cache
@@ -35,15 +38,25 @@ from longfat.run.identity import Platform
 from longfat.run.result import Json
 
 NAME = "evaluation"
+# Modules and functions that make numbers of runs.
+COMPUTED_BY = (criteria, metrics, score, league, result.interval)
 TABLES = ("league.csv", "paths.csv", "heat.csv", "cloud.csv")
 
 
-def place() -> Path:
-    """Where it is committed; LabError where there is no such place."""
+def place(profile: str) -> Path:
+    """Where one of this profile is committed; LabError where there is no such place, or one there
+    that has more."""
     path = modules.ROOT / "docs/results"
     if not path.is_dir():
         raise LabError(f"--keep needs the source tree: there is no {path}")
-    return path / f"{NAME}.json"
+    path /= f"{NAME}.json"
+    there = json.loads(path.read_text())["profile"] if path.exists() else profile
+    if criteria.PROFILES.index(there) > criteria.PROFILES.index(profile):
+        raise LabError(
+            f"--keep: {path} is of profile {there}, which has more than {profile}: remove it first "
+            f"if {profile} is to take its place"
+        )
+    return path
 
 
 def _runs(scores: Scores, criterion: Criterion) -> Json:
@@ -54,44 +67,83 @@ def _runs(scores: Scores, criterion: Criterion) -> Json:
 # --- whether it is current
 
 
-def _bare(path: Path) -> str:
-    """A text without its comments."""
-    text = path.read_text()
-    if path.suffix == ".toml":
-        return json.dumps(tomllib.loads(text), sort_keys=True)
-    return ast.unparse(ast.parse(text))
+def _bare(text: str) -> str:
+    """A program without comments and docstrings."""
+    tree = ast.parse(textwrap.dedent(text))
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and body and _is_text(body[0]):
+            body[:1] = [ast.Pass()]
+    return ast.unparse(tree)
+
+
+def _is_text(node: ast.AST) -> bool:
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
+
+
+def _data(path: Path) -> str:
+    """What a file of data says, without comments."""
+    return json.dumps(tomllib.loads(path.read_text()), sort_keys=True)
 
 
 def _texts(ids: Iterable[str]) -> dict[str, str]:
     """What decides the numbers and marks of these criteria besides runs -> a hash of it."""
-    paths = [Path(str(module.__file__)) for module in (metrics, score)] + [criteria.MARKS]
-    paths += [path for one in ids if (path := criteria.WHERE / f"{one}.toml").exists()]
-    return {path.name: cache.digest(_bare(path)) for path in paths}
+    there = {one.__name__: _bare(inspect.getsource(one)) for one in COMPUTED_BY}
+    files = [criteria.MARKS, *(criteria.WHERE / f"{one}.toml" for one in ids)]
+    there |= {path.name: _data(path) for path in files if path.exists()}
+    return {name: cache.digest(text) for name, text in there.items()}
 
 
-def _first(scores: Scores) -> dict[str, Json]:
-    """Criterion -> what the first of its runs is known by."""
-    found: dict[str, Json] = {}
-    for run in scores.of.runs:
-        if (there := scores.records.get(run.name)) and run.criterion not in found:
-            kept = {key: there[key] for key in ("backend", "identity", "observer")}
-            found[run.criterion] = {"run": run.name} | kept
+def _cases(of: Evaluation) -> dict[tuple[str, str], list[Run]]:
+    """Criterion and case -> its runs."""
+    found: dict[tuple[str, str], list[Run]] = {}
+    for run in of.runs:
+        found.setdefault((run.criterion, dict(run.at).get("case", "")), []).append(run)
     return found
+
+
+def _first(scores: Scores) -> list[Json]:
+    """What the first run of each case is known by."""
+    found = []
+    for runs in _cases(scores.of).values():
+        for name in [run.name for run in runs if run.name in scores.records][:1]:
+            there = scores.records[name]
+            keys = ("backend", "identity", "observer")
+            found.append({"run": name} | {key: there[key] for key in keys})
+    return found
+
+
+def _known(of: Evaluation) -> Json:
+    return {
+        "texts": _texts(one.id for one in of.criteria),
+        "scenarios": cache.digest(*(word for file in sorted(of.files.items()) for word in file)),
+    }
 
 
 def is_older(found: Json, on: Platform) -> bool:
     """Whether one that is committed would have other numbers now, on this platform."""
-    known = found["known"]
-    now = plan.evaluation(
-        found["algorithms"], found["against"], found["profile"], kernel=found["kernel"]
-    )
+    known = dict(found["known"])
+    first = known.pop("first")
+    try:
+        now = plan.evaluation(
+            found["algorithms"], found["against"], found["profile"], kernel=found["kernel"]
+        )
+    except LabError:  # one of them, or a criterion, is not what it was
+        return True
     runs = {run.name: run for run in now.runs}
-    return _texts(one.id for one in now.criteria) != known["texts"] or not all(
+    return known != _known(now) or not all(
         (run := runs.get(one["run"]))
         and one["observer"] == observe.VERSION
         and on.knows(one, run.scenario, run.seed)
-        for one in known["first"].values()
+        for one in first
     )
+
+
+def _modules(of: Evaluation) -> dict[str, str]:
+    """Those of our algorithms that are in it -> a hash of the module's source."""
+    used = {name for run in of.runs for name in run.scenario.algorithms}
+    return {name: source for name, source in modules.bare_digests().items() if name in used}
 
 
 def kept(scores: Scores) -> Json:
@@ -102,6 +154,7 @@ def kept(scores: Scores) -> Json:
         left = f"{len(missing)} of {len(of.runs)} runs are not made"
         raise LabError(f"--keep: {left}: the same command makes them")
     return modules.stamp() | {
+        "modules": _modules(of),
         "profile": of.profile,
         "kernel": of.kernel,
         "kernels": pages.kernels(scores),
@@ -109,14 +162,17 @@ def kept(scores: Scores) -> Json:
         "against": [one.text for one in of.against],
         "runs": {one.id: _runs(scores, one) for one in of.criteria if not one.runs_of},
         "titles": {one.id: one.title for one in of.criteria},
-        "known": {"texts": _texts(one.id for one in of.criteria), "first": _first(scores)},
+        "known": _known(of) | {"first": _first(scores)},
     }
 
 
 def write(scores: Scores) -> Path:
-    """Write it into docs/results."""
-    path, found = place(), kept(scores)
+    """Write it into docs/results.  If that ends early there is none, rather than parts of two."""
+    path, found = place(scores.of.profile), kept(scores)
     tables = pages.tables(scores)
+    path.unlink(missing_ok=True)
+    for old in path.with_suffix("").glob("*.csv"):
+        old.unlink()
     for name in TABLES:
         result.write_whole(tables[name], path.with_suffix("") / name)
     result.write_whole(json.dumps(found, indent=0) + "\n", path)

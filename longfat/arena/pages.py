@@ -20,7 +20,7 @@ from typing import Any
 import jinja2
 from pydantic import BaseModel, ConfigDict
 
-from longfat.arena import pictures
+from longfat.arena import league, pictures
 from longfat.arena.criteria import Criterion, marks
 from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run
 from longfat.arena.score import Cell, Mark, Point, Scores, shown
@@ -247,109 +247,6 @@ def _file(svg: str) -> str:
 # --- the league
 
 
-@dataclass
-class Square:
-    """What an algorithm has of both beside another on a path."""
-
-    cc: Contender
-    beside: Contender
-    shares: list[float] = field(default_factory=list)  # %, by seed
-    run: Run | None = None  # the first
-    why: str = ""  # there is no number
-
-    @property
-    def share(self) -> float | None:
-        return sum(self.shares) / len(self.shares) if self.shares and not self.why else None
-
-    @property
-    def text(self) -> str:
-        return "-" if self.share is None else f"{self.share:.0f}"
-
-    @property
-    def colour(self) -> str:
-        return "transparent" if self.share is None else _shade(self.share)
-
-    @property
-    def title(self) -> str:
-        """In words."""
-        who = f"{self.cc.text} beside {self.beside.text}"
-        return f"{who}: {self.why or f'{self.text} % in the mean of {len(self.shares)}'}"
-
-
-@dataclass
-class Heat:
-    """Who gets what beside whom on a path: share of the row's flow, %."""
-
-    criterion: Criterion
-    path: str
-    rows: list[list[Square]]
-
-    @property
-    def whys(self) -> list[str]:
-        """Why there are squares without a number."""
-        squares = [one for row in self.rows for one in row]
-        return list(dict.fromkeys(one.why for one in squares if one.why))
-
-
-def _shade(share: float) -> str:
-    """White where both have the half; red where the row has less, blue where it has more."""
-    part = min(1.0, abs(share - 50) / 50)
-    weak = round(255 - 150 * part)
-    return f"rgb({weak},{weak},255)" if share > 50 else f"rgb(255,{weak},{weak})"
-
-
-def _goodputs(record: result.Json) -> list[float]:
-    found = [0.0, 0.0]
-    for flow in record["flows"]:
-        found[flow["group"]] += flow["goodput_bps"]
-    return found
-
-
-def _no_run(of: Evaluation, criterion: Criterion, a: Contender, b: Contender) -> str:
-    """Why there is no run of these two."""
-    for one in of.skipped:
-        if one.criterion == criterion.id and {one.cc, one.beside} == {a, b}:
-            return one.why
-    return criterion.part(of.profile).skip or f"it is not in the profile {of.profile}"
-
-
-def _add(square: Square, scores: Scores, run: Run) -> None:
-    """What a run has of it."""
-    square.run = square.run or run
-    record = scores.records.get(run.name)
-    if record is None:
-        said = scores.errors.get(run.name)
-        # The card has all of it.
-        square.why = f"failed: {said.splitlines()[0]}" if said else str(Mark.NOT_YET)
-        return
-    both = _goodputs(record)
-    mine = both[0] if run.cc == square.cc else both[1]
-    if sum(both):
-        square.shares.append(100 * mine / sum(both))
-    else:
-        square.why = "neither carried anything"
-
-
-def heat(scores: Scores) -> list[Heat]:
-    """The heat maps, of the criterion in which all stand beside all."""
-    found = []
-    for criterion in scores.of.criteria:
-        if criterion.beside != "all":
-            continue
-        runs = [run for run in scores.of.runs if run.criterion == criterion.id]
-        for path in dict.fromkeys(run.path for run in runs):
-            squares = {(a, b): Square(a, b) for a in scores.of.all for b in scores.of.all}
-            for run in runs:
-                if run.path == path and run.beside:
-                    for both in {(run.cc, run.beside), (run.beside, run.cc)}:
-                        _add(squares[both], scores, run)
-            for (a, b), one in squares.items():
-                one.why = one.why or ("" if one.run else _no_run(scores.of, criterion, a, b))
-            rows = [[squares[a, b] for b in scores.of.all] for a in scores.of.all]
-            found.append(Heat(criterion, path, rows))
-    return found
-
-
 def _clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
     """File -> criterion, path, and picture."""
     return {
@@ -360,7 +257,7 @@ def _clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
     }
 
 
-def league(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
+def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
     """The files of the page of all algorithms."""
     clouds = _clouds(scores)
     rows = [
@@ -375,7 +272,7 @@ def league(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
             criteria=scores.of.criteria,
             rows=rows,
             names=names,
-            heat=heat(scores),
+            heat=league.heat(scores),
             worst=scores.worst,
             clouds=[(criterion, path, file) for file, (criterion, path, _) in clouds.items()],
             profile=scores.of.profile,
@@ -465,7 +362,7 @@ def _cells(scores: Scores) -> Iterator[list[str]]:
 
 
 def _squares(scores: Scores) -> Iterator[list[str]]:
-    for one in heat(scores):
+    for one in league.heat(scores):
         for square in (square for row in one.rows for square in row):
             yield [
                 *(one.criterion.id, one.path, square.cc.text, square.beside.text),
@@ -477,7 +374,7 @@ def _squares(scores: Scores) -> Iterator[list[str]]:
 def _dots(scores: Scores) -> Iterator[list[str]]:
     for criterion in scores.of.criteria:
         if criterion.cloud:
-            for run, (delay, rate) in pictures.dots(scores, criterion):
+            for run, (delay, rate) in league.dots(scores, criterion):
                 yield [
                     *(criterion.id, run.path, run.cc.text, str(run.seed), _value(delay)),
                     *(_value(rate), f"{SCENARIOS}/{run.file}", _result(scores, run)),
@@ -521,6 +418,6 @@ def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
     for cc in scores.of.all:
         for name, text in card(scores, cc, own).items():
             result.write_whole(text, out / CARDS / name)
-    for name, text in (tables(scores) | league(scores, own)).items():
+    for name, text in (tables(scores) | all_of_them(scores, own)).items():
         result.write_whole(text, out / name)
     return [*(out / CARDS / f"{cc.file}.html" for cc in scores.of.contenders), out / "league.html"]

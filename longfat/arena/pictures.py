@@ -8,10 +8,10 @@ import math
 import re
 from fnmatch import fnmatchcase
 
+from longfat.arena import league
 from longfat.arena.criteria import Criterion, Picture
 from longfat.arena.plan import Contender, Run
 from longfat.arena.score import Cell, Scores
-from longfat.run.result import Json
 from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
 # isort: split
@@ -184,29 +184,11 @@ def _ellipse(axes: Axes, points: list[tuple[float, float]], colour: str) -> None
     axes.add_patch(Ellipse((mx, my), width, height, angle=angle, color=colour, alpha=0.2))
 
 
-def _delay_and_rate(record: Json) -> tuple[float, float] | None:
-    """Mean queue in ms, and Mbit/s that left the bottleneck."""
-    delay = record["summary"]["queue_delay_ms"]["mean"]
-    measured = record["scenario"]["duration"] - record["scenario"]["warmup"]
-    rate = record["observed"]["left"]["bytes"] * 8e-6 / measured
-    return None if delay is None else (float(delay), float(rate))
-
-
-def dots(scores: Scores, criterion: Criterion) -> list[tuple[Run, tuple[float, float]]]:
-    """Each run of a criterion with its mean queue in ms and its Mbit/s."""
-    return [
-        (run, point)
-        for cc in scores.of.all
-        for run in scores.of.of(criterion, cc)
-        if (record := scores.records.get(run.name)) and (point := _delay_and_rate(record))
-    ]
-
-
 def clouds(scores: Scores, criterion: Criterion) -> dict[str, str]:
     """Path -> delay against throughput of each algorithm: a dot for each seed, and where there are
     three an ellipse of one standard deviation."""
     there: dict[str, dict[str, list[tuple[float, float]]]] = {}
-    for run, point in dots(scores, criterion):
+    for run, point in league.dots(scores, criterion):
         there.setdefault(run.path, {}).setdefault(run.cc.text, []).append(point)
     return {path: _cloud(of) for path, of in there.items()}
 

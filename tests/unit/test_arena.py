@@ -34,6 +34,7 @@ from longfat.arena import (
     carry,
     cost,
     criteria,
+    league,
     metrics,
     observe,
     pages,
@@ -1324,8 +1325,9 @@ def rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(path.read_text())))
 
 
-def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
+def test_tables(own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the pages show is in them, and where it comes from."""
+    monkeypatch.setitem(plan.SEEDS, "smoke", 2)
     both_pages(own)
     of, out = small("vegas", "dctcp"), tmp_path / "out"
     carry_out(of, out, backend)
@@ -1344,18 +1346,20 @@ def test_tables(own: Path, backend: Fake, tmp_path: Path) -> None:
     assert {x["state"] for x in runs} == {"measured", "not measured yet"}
     assert all((out / x["scenario"]).is_file() for x in runs)
     assert all((out / x["result"]).is_file() for x in runs if x["state"] == "measured")
-    key = operator.itemgetter("criterion", "algorithm", "scenario", "path")
-    paths = {key(x): x["values"].split() for x in rows(out / "paths.csv")}
-    assert {key(x) for x in runs} == {*paths}
-    assert all((x["value"] or "-") in paths[key(x)] for x in runs)
+    key = operator.itemgetter("criterion", "number", "algorithm", "scenario", "path")
+    by_path: dict[tuple[str, ...], list[str]] = {}
+    for one in sorted(runs, key=lambda x: int(x["seed"])):
+        by_path.setdefault(key(one), []).append(one["value"] or "-")
+    assert {key(x): x["values"].split() for x in rows(out / "paths.csv")} == by_path
+    assert {len(values) for values in by_path.values()} == {2}
     squares = rows(out / "heat.csv")
     assert len(squares) == 2 * 9
     of_pair = {(x["algorithm"], x["beside"]): x for x in squares if x["path"] == "100p"}
-    assert of_pair["vegas", "cubic"]["runs"] == "2"
+    assert of_pair["vegas", "cubic"]["runs"] == "4"
     assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
     assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
     dots = rows(out / "cloud.csv")
-    assert len(dots) == 4 and all((out / x["result"]).is_file() for x in dots)
+    assert len(dots) == 8 and all((out / x["result"]).is_file() for x in dots)
     assert {x["algorithm"] for x in dots} == {"vegas", "cubic"}
 
 
@@ -1391,7 +1395,7 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
         for both in [each.get((run.cc.text, run.beside.text if run.beside else ""), (75, 75))]
     }
     errors = {of.runs[6].name: "it crashed\nKernel panic"}
-    first, second = pages.heat(score.Scores(of, {}, records, errors))
+    first, second = league.heat(score.Scores(of, {}, records, errors))
     assert (first.path, second.path) == ("10p", "100p")
     texts = [[one.text for one in row] for row in first.rows]
     assert texts == [["50", "75"], ["25", "-"]]
@@ -1404,7 +1408,7 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
 def test_the_heat_map_says_who_is_not_in_it(own: Path) -> None:
     (own / "1.toml").write_text(paired())
     criteria.load.cache_clear()
-    found, _ = pages.heat(score.Scores(small("dctcp"), {}, {}))
+    found, _ = league.heat(score.Scores(small("dctcp"), {}, {}))
     assert found.rows[0][1].title == "dctcp beside cubic: dctcp is for links that mark"
     assert found.rows[1][0].run is None and found.rows[1][1].why == "not measured yet"
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import errno
+import inspect
 import json
 import os
 import re
@@ -18,13 +19,14 @@ from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, criteria, keep, plan, score, workflow
+from longfat.arena import carry, criteria, keep, observe, plan, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
 from longfat.pages.data import older
 from longfat.pages.tables import evaluation as page
-from longfat.run import result
+from longfat.run import identity, result
+from longfat.run.identity import Platform
 
 __all__ = ["backend", "longfat", "own"]
 
@@ -194,9 +196,11 @@ def test_a_missing_tool_is_named(
 
 @pytest.fixture
 def committed(tree: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The tree's docs/results."""
+    """The tree's docs/results, of the tree as it is."""
     path = tree / "docs/results"
     path.mkdir(parents=True)
+    monkeypatch.setattr(identity, "PUBLISHED", path / "platform.json")
+    identity.PUBLISHED.write_text(Platform.of_sources().text())
     monkeypatch.setattr(data, "RESULTS", path)
     monkeypatch.setattr(data, "READ", set())
     return path / "evaluation.json"
@@ -213,7 +217,7 @@ def test_the_pages_are_made_of_what_is_kept(
     assert answer.status == 0, answer.err
     assert str(committed) in answer.out
     found = json.loads(committed.read_text())
-    assert found["kernels"] == ["6"] and {*found["modules"]} == {"foo"} and found["version"]
+    assert found["kernels"] == ["6"] and found["modules"] == {} and found["version"]
     assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
     assert page.about() == (
         f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
@@ -252,32 +256,72 @@ def files_of(committed: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in every}
 
 
-def other_module(committed: Path) -> None:
+def other_module(committed: Path, _: pytest.MonkeyPatch) -> None:
     source = committed.parents[2] / "tcp_foo.c"
     source.write_text(source.read_text().replace("foo_init", "foo_begin"))
 
 
-def other_threshold(committed: Path) -> None:
+def other_threshold(*_: object) -> None:
     _edit(criteria.WHERE / "1.toml", 'better = "more"', 'better = "more"\nsame = 3')
 
 
-def other_path(committed: Path) -> None:
+def other_path(*_: object) -> None:
     _edit(criteria.WHERE / "1.toml", 'duration = "', 'duration = "1')
 
 
-def other_criterion(committed: Path) -> None:
+def another_criterion(*_: object) -> None:
     text = (criteria.WHERE / "1.toml").read_text()
     (criteria.WHERE / "3.toml").write_text(text)
     criteria.load.cache_clear()
 
 
-def other_lab(committed: Path) -> None:
+def a_criterion_less(*_: object) -> None:
+    (criteria.WHERE / "2.toml").unlink()
+    criteria.load.cache_clear()
+
+
+def other_marks(committed: Path, patch: pytest.MonkeyPatch) -> None:
+    other = committed.with_name("marks.toml")
+    other.write_text(criteria.MARKS.read_text())
+    _edit(other, "part = 0.05", "part = 0.1")
+    patch.setattr(criteria, "MARKS", other)
+
+
+def more_seeds(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(plan.SEEDS, "smoke", 2)
+
+
+def other_series(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(observe, "VERSION", observe.VERSION + 1)
+
+
+def other_interval(_: Path, patch: pytest.MonkeyPatch) -> None:
+    def interval(values: list[float]) -> tuple[float, float]:
+        return values[0], 0.0
+
+    patch.setattr(keep, "COMPUTED_BY", (*keep.COMPUTED_BY[:-1], _named(interval)))
+
+
+def only_its_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
+    real = result.interval
+    text = inspect.getsource(real).replace("(value, 0) of one", "nothing else")
+    assert text != inspect.getsource(real)
+    got = inspect.getsource
+    patch.setattr(inspect, "getsource", lambda one: text if one is real else got(one))
+
+
+def _named(function: Callable[..., object]) -> Callable[..., object]:
+    function.__name__ = result.interval.__name__
+    return function
+
+
+def other_programs(committed: Path, _: pytest.MonkeyPatch) -> None:
     found = json.loads(committed.read_text())
-    found["known"]["first"]["1"]["identity"]["programs"] = "others"
+    found["known"]["first"][-1]["identity"]["programs"] = "others"
     committed.write_text(json.dumps(found))
 
 
-def only_a_comment(committed: Path) -> None:
+def only_a_comment(*_: object) -> None:
     _edit(criteria.WHERE / "1.toml", 'better = "more"', 'better = "more"  # as it should be')
 
 
@@ -288,11 +332,16 @@ def _edit(path: Path, old: str, new: str) -> None:
     criteria.load.cache_clear()
 
 
+Change = Callable[[Path, pytest.MonkeyPatch], None]
+
+
 @pytest.mark.parametrize(
     ("change", "is_older"),
     [
         *((other_module, True), (other_threshold, True), (other_path, True)),
-        *((other_criterion, True), (other_lab, True), (only_a_comment, False)),
+        *((another_criterion, True), (a_criterion_less, True), (other_marks, True)),
+        *((more_seeds, True), (other_series, True), (other_interval, True)),
+        *((other_programs, True), (only_a_comment, False), (only_its_docstring, False)),
     ],
 )
 def test_when_what_is_kept_is_older(
@@ -300,17 +349,61 @@ def test_when_what_is_kept_is_older(
     fake: Fake,
     committed: Path,
     tmp_path: Path,
-    change: Callable[[Path], None],
+    monkeypatch: pytest.MonkeyPatch,
+    change: Change,
     is_older: bool,
 ) -> None:
     """Where a module, a criterion, or what the numbers are computed with is another."""
     both_pages(Path(criteria.WHERE))
-    answer = longfat("evaluate", "vegas", "--keep", "-o", tmp_path / "out", "-j", "2")
+    answer = longfat("evaluate", "foo", "--keep", "-o", tmp_path / "out", "-j", "2")
     assert answer.status == 0, answer.err
     page.about()
     assert older() == "All results of this page are current."
-    change(committed)
+    change(committed, monkeypatch)
     assert older().startswith("Of older versions") is is_older
+
+
+def test_a_module_that_is_not_in_it_makes_it_no_older(
+    longfat: Longfat,
+    fake: Fake,
+    committed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert longfat("evaluate", "vegas", "--keep", "-o", tmp_path / "out").status == 0
+    assert json.loads(committed.read_text())["modules"] == {}
+    page.about()
+    other_module(committed, monkeypatch)
+    assert older() == "All results of this page are current."
+
+
+def test_what_is_kept_is_whole(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A smaller profile does not take the place of a larger one, and where writing ends early there
+    is nothing, rather than parts of two."""
+    command = ["evaluate", "reno", "--keep", "-o", tmp_path / "out"]
+    assert longfat(*command).status == 0
+    found = json.loads(committed.read_text())
+    committed.write_text(json.dumps(found | {"profile": "full"}))
+    begun = len(fake.started)
+    answer = longfat(*command, "--retry")
+    assert answer.status == 1 and "is of profile full, which has more than smoke" in answer.err
+    assert len(fake.started) == begun
+    committed.write_text(json.dumps(found))
+    tables, real = committed.with_suffix(""), result.write_whole
+    (tables / "of-before.csv").write_text("x")
+
+    def full(text: str, path: Path) -> None:
+        if path.name == "heat.csv" and path.parent == tables:
+            raise Unwritable("no space is left")
+        real(text, path)
+
+    monkeypatch.setattr(result, "write_whole", full)
+    assert "no space is left" in longfat(*command).err
+    assert not committed.exists() and not (tables / "of-before.csv").exists()
+    monkeypatch.setattr(result, "write_whole", real)
+    assert longfat(*command).status == 0 and json.loads(committed.read_text()) == found
 
 
 def test_a_part_of_an_evaluation_is_not_kept(
@@ -323,6 +416,7 @@ def test_a_part_of_an_evaluation_is_not_kept(
     of = small()
     with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
         keep.kept(score.score(of, tmp_path))
+    identity.PUBLISHED.unlink()
     committed.parent.rmdir()
     answer = longfat("evaluate", "reno", "--keep")
     assert answer.status == 1 and "--keep needs the source tree" in answer.err
