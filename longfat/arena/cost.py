@@ -10,7 +10,7 @@ from longfat.run import identity, lflink
 from longfat.run.scenario import Objects, Scenario, Short, Video
 from longfat.run.traffic import pareto_mean
 
-# Megabytes of a run beside its virtual kernel: what reads its samples.
+# Megabytes of a run beside its kernel's: what reads its samples.
 BESIDE_MB = 1024
 # Processor seconds of a run that sends nothing; microseconds of a packet where the whole path is
 # one module, and where it is a router; of an object.  Rounded from what some dozens of runs took.
@@ -66,7 +66,8 @@ def limit(run: Run) -> float:
 
 def memory(run: Run) -> int:
     """Megabytes that a run takes at most."""
-    return BESIDE_MB + identity.memory(run.scenario)
+    of = identity.memory_emulated if run.counted else identity.memory
+    return BESIDE_MB + of(run.scenario)
 
 
 def table(runs: list[Run]) -> tuple[list[str], list[list[str]]]:

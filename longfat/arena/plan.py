@@ -74,6 +74,15 @@ def contenders(texts: Sequence[str]) -> list[Contender]:
     return found
 
 
+def beside_in_words(other: Contender | None) -> str:
+    """What follows an algorithm, or a path."""
+    return f" beside {other.text}" if other else ""
+
+
+def in_words(at: tuple[tuple[str, str], ...]) -> str:
+    return ", ".join(value for _, value in at) or "the path"
+
+
 @dataclass(frozen=True)
 class Run:
     """One run."""
@@ -99,7 +108,7 @@ class Run:
     @property
     def path(self) -> str:
         """The path in words."""
-        return ", ".join(value for _, value in self.at) or "the path"
+        return in_words(self.at)
 
 
 @dataclass(frozen=True)
@@ -110,6 +119,7 @@ class Skipped:
     cc: Contender
     beside: Contender | None
     why: str
+    paths: tuple[str, ...] = ()  # in words; none: of all
 
 
 @dataclass
@@ -190,8 +200,8 @@ def written(
         data["vary"] = data.get("vary", {}) | part.vary
     if part.cases:
         data["case"] = {name: data["case"][name] for name in part.cases}
-    who = cc.text + (f" beside {beside.text}" if beside else "")
-    head: dict[str, Any] = {"title": f"{criterion.id} {criterion.title}: {who}"}
+    title = f"{criterion.id} {criterion.title}: {cc.text}{beside_in_words(beside)}"
+    head: dict[str, Any] = {"title": title}
     if kernel:
         head["kernel"] = kernel
     head["seeds"] = [*range(1, 1 + seeds)]
@@ -276,6 +286,18 @@ def _not_emulated(one: Scenario) -> str:
     return one.virtual_alone or (f"the emulator has no {one.kernel}" if one.kernel else "")
 
 
+def _read(
+    data: dict[str, Any], path: Path, who: str
+) -> list[tuple[Scenario, tuple[tuple[str, str], ...]]]:
+    """The runs of a scenario that is written to `path`, and their paths; LabError names `who`."""
+    path.write_text(toml.text(data))
+    try:
+        return list(zip(scenario.load(path), _paths(data), strict=True))
+    except LabError as error:
+        lines = [line.removeprefix(f"{path}: ") for line in str(error).splitlines()]
+        raise LabError("\n".join(f"{who}: {line}" for line in lines)) from error
+
+
 def _add(
     found: Evaluation,
     criterion: Criterion,
@@ -289,23 +311,24 @@ def _add(
     data = written(criterion, part, cc, beside, kernel=found.kernel, seeds=seeds)
     name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")
     path = where / f"{name}.toml"
-    found.files[path.name] = toml.text(data)
-    path.write_text(found.files[path.name])
-    try:
-        scenarios = scenario.load(path)
-    except LabError as error:
-        lines = [line.removeprefix(f"{path}: ") for line in str(error).splitlines()]
-        who = cc.text + (f" beside {beside.text}" if beside else "")
-        raise LabError("\n".join(f"{criterion.id}, {who}: {line}" for line in lines)) from error
-    paths = list(zip(scenarios, _paths(data), strict=True))
+    paths = _read(data, path, f"{criterion.id}, {cc.text}{beside_in_words(beside)}")
     if unmarked := [x.cc for x in (cc, beside) if x and x.cc in marks().only_marked]:
         paths = [(one, at) for one, at in paths if one.link.ecn]
         if not paths:
             why = f"{unmarked[0]} is for links that mark"
             found.skipped.append(Skipped(criterion.id, cc, beside, why))
-    if found.counted and (whys := [why for one, _ in paths if (why := _not_emulated(one))]):
-        paths = [(one, at) for one, at in paths if not _not_emulated(one)]
-        found.skipped.append(Skipped(criterion.id, cc, beside, whys[0]))
+    if found.counted:
+        whys = {in_words(at): why for one, at in paths if (why := _not_emulated(one))}
+        paths = [(one, at) for one, at in paths if in_words(at) not in whys]
+        for why in dict.fromkeys(whys.values()):
+            those = tuple(words for words in whys if whys[words] == why) if paths else ()
+            found.skipped.append(Skipped(criterion.id, cc, beside, why, those))
+        # The file is one that the emulator runs.
+        if "case" in data and paths:
+            there = {dict(at)["case"] for _, at in paths}
+            data["case"] = {name: case for name, case in data["case"].items() if name in there}
+    if paths:
+        found.files[path.name] = toml.text(data)
     for one, at in paths:
         for seed in one.seeds:
             run = Run(criterion.id, cc, beside, at, one, seed, path.name, observe, found.counted)

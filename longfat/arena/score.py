@@ -14,7 +14,7 @@ from statistics import fmean
 
 from longfat.arena import carry, metrics
 from longfat.arena.criteria import BESIDE, CC, Criterion, Number, marks
-from longfat.arena.plan import RUNS, Contender, Evaluation, Run
+from longfat.arena.plan import RUNS, Contender, Evaluation, Run, beside_in_words
 from longfat.run.result import Json, interval
 
 Paths = dict[str, float | None]
@@ -60,6 +60,7 @@ class Cell:
     mark: Mark = Mark.NONE
     worst: bool = False  # of all that were run
     every: list[str] = field(default_factory=list)  # the paths that any algorithm has
+    skipped: dict[str, str] = field(default_factory=dict)  # those that none has -> why
 
     @property
     def failed(self) -> list[Point]:
@@ -74,7 +75,7 @@ class Cell:
         found: dict[str, dict[int, list[float | None]]] = {}
         for one in self.points:
             other = one.run.other(self.cc)
-            path = one.run.path + (f" beside {other.text}" if other else "")
+            path = one.run.path + beside_in_words(other)
             found.setdefault(path, {}).setdefault(one.run.seed, []).append(one.value)
         return {
             path: {seed: _mean(values) for seed, values in of.items()} for path, of in found.items()
@@ -116,7 +117,7 @@ class Cell:
 
     @property
     def without(self) -> list[str]:
-        """The paths of others that are not in the number."""
+        """The paths that are not in the number."""
         there = self.by_path()
         return [path for path in self.every if there.get(path) is None]
 
@@ -127,7 +128,8 @@ class Cell:
         if self.points and not self.failed and not self.missing:
             if self.without and self.value is not None:
                 parts.append(f"without {_words(self.without, self.every)}")
-            reasons = list(dict.fromkeys(one.why for one in self.points if one.why))
+            whys = [*self.skipped.values(), *(one.why for one in self.points if one.why)]
+            reasons = list(dict.fromkeys(whys))
             parts += reasons[:2] + ([f"and {len(reasons) - 2} more"] if len(reasons) > 2 else [])
         return "; ".join(parts)
 
@@ -383,6 +385,17 @@ def _skipped(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
     return next(reasons, "")
 
 
+def _left_out(of: Evaluation, criterion: Criterion, number: Number) -> dict[str, str]:
+    """The paths of a number that no algorithm has here -> why."""
+    return {
+        path + beside_in_words(one.beside): one.why
+        for one in of.skipped
+        if one.criterion in (criterion.runs_of or [criterion.id])
+        for path in one.paths
+        if any(fnmatchcase(path, pattern) for pattern in number.paths)
+    }
+
+
 def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
     """The marks of a number: what it is beside those of the standards that were run, and whether
     no other is worse."""
@@ -390,9 +403,10 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
     whole = not any(cell.failed or cell.missing for cell in standards)
     values = {cell.cc.text: cell.values() for cell in cells}
     paths = {cell.cc.text: [*cell.by_path()] for cell in cells}
-    every = list(dict.fromkeys(path for of_one in paths.values() for path in of_one))
+    skipped = _left_out(of, cells[0].criterion, number)
+    every = list(dict.fromkeys([*(path for of_one in paths.values() for path in of_one), *skipped]))
     for cell in cells:
-        cell.every = every
+        cell.every, cell.skipped = every, skipped
         mine = values[cell.cc.text]
         gains = {
             one.cc.text: gain

@@ -23,6 +23,7 @@ from typing import Any
 
 from rich.console import Console
 
+from longfat.arena.cost import length
 from longfat.build import kernel
 from longfat.build.modules import ROOT, tree_version
 from longfat.core import process
@@ -170,7 +171,7 @@ def whole(figure: Figure) -> str:
     """What a figure costs that a first look leaves out, in words."""
     runs = expected(figure, Profile("full"))
     seconds = sum(cost.estimate(one, file) for file, of in runs.items() for one, _ in of)
-    return f"{cost.length(seconds)} of CPU time: make report FIGURE={figure.id}"
+    return f"{length(seconds)} of CPU time: make report FIGURE={figure.id}"
 
 
 def path_of(how: Profile, one: Scenario, seed: int, suffix: str = "") -> Path:

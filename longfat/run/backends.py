@@ -689,7 +689,7 @@ class Vm(Backend):
             return cancel.is_set() or bool(failed)
 
         try:
-            memory = f"{2048 + identity.memory_for_connections(scenario)}M"
+            memory = f"{identity.memory_emulated(scenario)}M"
             self.boot(run, timeout=timeout, poll=poll, memory=memory)
         except LabError:
             if cancel.is_set():

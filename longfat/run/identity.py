@@ -158,6 +158,11 @@ def memory(scenario: Scenario) -> int:
     )
 
 
+def memory_emulated(scenario: Scenario) -> int:
+    """Megabytes of an emulated machine with a stock kernel."""
+    return 2048 + memory_for_connections(scenario)
+
+
 def plan_digest(scenario: Scenario, seed: int, *, virtual: bool) -> str:
     """The part `plan`.  Namespaces are called as on uml, whatever a backend calls them."""
     plan = make(scenario, seed, prefix="lf", virtual=virtual)

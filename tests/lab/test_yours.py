@@ -53,7 +53,7 @@ def kept() -> set[Path]:
 
 
 @pytest.fixture
-def machine() -> Iterator[Uml]:
+def private() -> Iterator[Uml]:
     """A backend of its own: what it is given, others do not have, and nobody has after it."""
     before = kept()
     one = Uml()
@@ -78,24 +78,24 @@ def flow(name: str) -> str:
     return f'[[flow]]\ncc = "{name}"\nrtt = "20ms"\n'
 
 
-def experiment(machine: Uml, text: str, to: Path) -> Json:
+def experiment(private: Uml, text: str, to: Path) -> Json:
     file = to.parent / "one.toml"
     file.write_text(text)
     (job,) = runner.jobs_for(scenario.load(file), None, to)
-    runner.run([job], machine, workers=1, timeout=300, console=Console(quiet=True))
+    runner.run([job], private, workers=1, timeout=300, console=Console(quiet=True))
     return result.read(job.path)
 
 
 def test_what_is_out_there(
-    machine: Uml, yours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    private: Uml, yours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A module of two names that its file does not have, a directory whose Makefile wants C99 and
     no warnings, a function that is not static, an option of its own: all in one run, with
     parameters of every kind."""
     said: list[str] = []
     files = ("pair.c", "vintage", "tcp_loud.c", "own-option.c")
-    machine.take([yours / name for name in files], said.append)
-    one = experiment(machine, PATH + "".join(map(flow, FLOWS)) + SETTINGS, tmp_path / "out")
+    private.take([yours / name for name in files], said.append)
+    one = experiment(private, PATH + "".join(map(flow, FLOWS)) + SETTINGS, tmp_path / "out")
     half, second, vintage, loud, own = one["flows"]
     assert [each["cc"] for each in one["flows"]] == list(FLOWS)
     assert sorted(one["identity"]["modules"]) == ["own_option", "pair", "tcp_loud", "tcp_vintage"]
@@ -112,9 +112,9 @@ def test_what_is_out_there(
     # What is kept needs no compiler, and what was said of it is said again, of where it is now.
     given.forget()
     said.clear()
-    monkeypatch.setattr(machine, "compile", None)
+    monkeypatch.setattr(private, "compile", None)
     yours = yours.rename(tmp_path / "moved")
-    machine.take([yours / name for name in files], said.append)
+    private.take([yours / name for name in files], said.append)
     assert set(FLOWS) <= set(given.owners())
     assert "\n".join(said) == words.replace(f"{tmp_path}/yours", str(yours))
 
@@ -124,22 +124,22 @@ OF_MODULE = {module: cc for cc, module in sorted(modules.owners().items(), rever
 
 
 @pytest.mark.parametrize(("module", "cc"), sorted(OF_MODULE.items()))
-def test_ours_is_the_same_to_the_byte(machine: Uml, tmp_path: Path, module: str, cc: str) -> None:
+def test_ours_is_the_same_to_the_byte(private: Uml, tmp_path: Path, module: str, cc: str) -> None:
     """Built with the tree or given by its path: the same result file."""
     text = f"trace = true{PATH}{OURS.format(cc)}"
-    built = experiment(machine, text, tmp_path / "built")
+    built = experiment(private, text, tmp_path / "built")
     assert built["flows"][0]["connections"][0]["events"]
-    machine.take([modules.sources()[module]], lambda _: None)
-    experiment(machine, text, tmp_path / "given")
+    private.take([modules.sources()[module]], lambda _: None)
+    experiment(private, text, tmp_path / "given")
     first, second = (tmp_path / where / "one-s1.json" for where in ("built", "given"))
     assert first.read_bytes() == second.read_bytes()
     assert built["identity"]["modules"][module] == given.known()[module].object
 
 
-def test_an_option_of_its_own(machine: Uml, tmp_path: Path) -> None:
+def test_an_option_of_its_own(private: Uml, tmp_path: Path) -> None:
     """A program sets it for its connection, by the module's hook in the place of setsockopt: the
     rate is that one, and neither the module's nor the link's."""
-    machine.take([YOURS / "own-option.c"], lambda _: None)
+    private.take([YOURS / "own-option.c"], lambda _: None)
     file = tmp_path / "one.toml"
     file.write_text(PATH + flow("own"))
     (one,) = scenario.load(file)
@@ -150,17 +150,17 @@ def test_an_option_of_its_own(machine: Uml, tmp_path: Path) -> None:
         "ip netns exec lf-d python3 rated.py take >rate &\nsleep 1\n"
         "ip netns exec lf-s0 python3 rated.py ask 500000 || exit\nwait\n"
     )
-    fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, machine, main=main)
-    machine.execute(run, one, 1, timeout=120)
+    fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, private, main=main)
+    private.execute(run, one, 1, timeout=120)
     assert (run / "status").read_text().strip() == "0", (run / "error").read_text()
     assert float((run / "rate").read_text()) == pytest.approx(500000, rel=0.1)
 
 
-def test_a_warning_of_the_kernel_fails_the_run(machine: Uml, tmp_path: Path) -> None:
+def test_a_warning_of_the_kernel_fails_the_run(private: Uml, tmp_path: Path) -> None:
     """With its log, from the run's begin."""
-    machine.take([YOURS / "warns.c"], lambda _: None)
+    private.take([YOURS / "warns.c"], lambda _: None)
     with pytest.raises(LabError, match="one, seed 1: the kernel complained") as caught:
-        experiment(machine, PATH + flow("warns"), tmp_path / "out")
+        experiment(private, PATH + flow("warns"), tmp_path / "out")
     words = str(caught.value)
     assert "WARNING: CPU: 0 PID: 0 at warns.c:8 warns_cong_avoid" in words
     assert "a window of 21" in words and "Linux version" not in words
@@ -190,7 +190,7 @@ NONE = '#include <linux/module.h>\nMODULE_LICENSE("GPL");\n'
         ("refuses", "", r"cannot be loaded:\n.*No such device\n(.*\n)*.* this is not the hardware"),
     ],
 )
-def test_what_fails_is_told(machine: Uml, tmp_path: Path, name: str, text: str, words: str) -> None:
+def test_what_fails_is_told(private: Uml, tmp_path: Path, name: str, text: str, words: str) -> None:
     """In the compiler's or the kernel's words, and nothing of it is kept."""
     file = YOURS / f"{name}.c"
     if text:
@@ -198,6 +198,6 @@ def test_what_fails_is_told(machine: Uml, tmp_path: Path, name: str, text: str, 
         file.write_text(text)
     before = kept()
     with pytest.raises(LabError, match=rf"{name}\.c: {words}"):
-        machine.take([file], lambda _: None)
+        private.take([file], lambda _: None)
     assert kept() <= before and not list(cache.directory().glob(".given-*.partial"))
     assert not given.known()

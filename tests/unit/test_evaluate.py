@@ -10,22 +10,23 @@ import os
 import re
 import shlex
 from collections.abc import Callable
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_arena import both_pages, own, rows, small
+from test_arena import both_pages, goodputs, own, rows, small
 from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, criteria, keep, observe, plan, score, workflow
+from longfat.arena import carry, cost, criteria, keep, observe, plan, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
 from longfat.pages.data import older
 from longfat.pages.tables import evaluation as page
-from longfat.run import identity, result
+from longfat.run import identity, result, scenario
 from longfat.run.identity import Platform
 
 __all__ = ["backend", "longfat", "own"]
@@ -78,9 +79,29 @@ def test_what_is_in_bpf_goes_to_the_emulator(longfat: Longfat) -> None:
     other = plan.evaluation(["vegas"], [], "full", only=["7.1"], counted=True)
     assert other.runs and not any(run.scenario.kernel for run in other.runs)
     assert "the emulator has no debian:7.2" in {one.why for one in other.skipped}
+    # It takes as much memory as it is booted with.
+    assert {cost.memory(run) for run in of.runs} == {2048 + cost.BESIDE_MB}
     for more in ("--keep", "--workflow=slurm", "--kernel=debian:6.1"):
         answer = longfat("evaluate", "mine", "--bpf", "mine.bpf.o", more)
         assert answer.status == 1 and "--bpf goes neither with" in answer.err
+
+
+def test_a_number_in_the_emulator_says_of_which_paths_it_is(tmp_path: Path) -> None:
+    """The others are not in the scenario file either, so that the emulator runs it."""
+    of = plan.evaluation(["vegas"], [], "full", only=["6.4", "7.6"], counted=True)
+    assert {run.criterion for run in of.runs} == {"6.4", "7.6"}
+    plan.write_scenarios(of, tmp_path)
+    for run in of.runs:
+        there = scenario.load(tmp_path / plan.SCENARIOS / run.file)
+        assert run.scenario in there and not any(one.virtual_alone for one in there)
+    scores = goodputs(
+        of, tmp_path, {"vegas": (2e6,), "cubic": (2e6,), "reno": (2e6,), "bbr": (2e6,)}
+    )
+    cell = scores.cell(of.criteria[0], 0, of.contenders[0])
+    assert cell.text.endswith(" (4 of 6 paths)")
+    assert cell.reason == (
+        "without a moving phone; 802.11n; link.at, trace and delay need virtual time"
+    )
 
 
 @pytest.fixture
@@ -227,12 +248,17 @@ def test_the_pages_are_made_of_what_is_kept(
     where = "[1](../longfat/arena/criteria/1.toml)"
     assert lines[2] == f"| {where} One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
     assert page.counts().splitlines()[2:] == [
-        *("| `vegas` | 0 | 2 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 |"),
+        *("| `vegas` | 0 | 2 | 0 | 0 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 | 0 | 2 |"),
     ]
-    assert "A buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in page.pairs()
+    two = "[2](../longfat/arena/criteria/2.toml)"
+    shallow, deep = page.pairs().split("\n\n" + two)
+    assert "a buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
+    assert "a buffer of 100p:" in deep
+    assert shallow.endswith("\n\nA dash: dctcp is for links that mark.")
     assert page.worst() == "None of them is the worst of all in any number."
     assert page.deciding().splitlines()[2:] == [
-        *("| `vegas` | 0.0008 |", "| `dctcp` | - |", "| `cubic` | 0.0008 |"),
+        *("| `vegas` | 0.0008 |", "| `cubic` | 0.0008 |"),
+        *("", "`dctcp` has none of them: dctcp is for links that mark."),
     ]
     assert older() == "All results of this page are current."
     paths = rows(committed.with_suffix("") / "paths.csv")
@@ -244,7 +270,7 @@ def test_the_pages_are_made_of_what_is_kept(
     league = committed.with_suffix("") / "league.csv"
     bad = league.read_text().replace("between,,,", "harmful,,yes,")
     league.write_text(bad)
-    assert "| `vegas` | 1 One | goodput, Mbit/s | 0.0008 ! |" in page.worst()
+    assert f"| `vegas` | {where} One | goodput, Mbit/s | 0.0008 ! |" in page.worst()
     # The same runs are the same bytes.
     assert keep.write(score.score(small("vegas", "dctcp"), tmp_path / "out")) == committed
     assert files_of(committed) == first
@@ -424,12 +450,16 @@ def test_a_part_of_an_evaluation_is_not_kept(
 
 
 def test_what_decides_is_there() -> None:
-    """In every profile that is kept, as one number for each algorithm."""
+    """A number each, in every profile that is kept, of all but those for links that mark."""
     known = {one.id: one for one in criteria.load()}
     for ident, place, text in page.DECIDING:
         number = known[ident].number[place]
         assert number.better, ident
         assert not number.unit or text.endswith(f", {number.unit}"), text
+        for profile in ("standard", "full"):
+            of = plan.evaluation(["vegas"], [], profile, only=[ident])
+            runs = of.of(known[ident], of.contenders[0])
+            assert any(fnmatchcase(x.path, y) for x in runs for y in number.paths), (ident, profile)
 
 
 # --- a job

@@ -13,7 +13,7 @@ from longfat.run.result import Json
 
 # Beside a number; a standard's has none.
 SIGNS = {"better": " +", "worse": " -", "harmful": " !"}
-COUNTED = ("better", "between", "worse", "harmful", "failed")
+COUNTED = ("better", "between", "worse", "harmful", "not harmful", "failed", "")
 
 # What decides which algorithm to take: criterion, place of the number in it, and what it is called.
 DECIDING = (
@@ -96,21 +96,20 @@ def league() -> str:
 
 def counts() -> str:
     """How many of the first numbers have each mark."""
-    found = measured(NAME)
     firsts = [numbers[0] for numbers in _numbers().values()]
     rows = []
-    for cc in _algorithms(found):
+    for cc in _algorithms(measured(NAME)):
         there = [number[cc]["mark"] for number in firsts]
         if "standard" not in there:
             rows.append([f"`{cc}`", *(str(there.count(mark)) for mark in COUNTED)])
-    return markdown(["", *COUNTED], rows)
+    return markdown(["", *(mark or "none" for mark in COUNTED)], rows)
 
 
 def worst() -> str:
     """Numbers in which none is worse than one of those that were evaluated."""
     titles = measured(NAME)["titles"]
     rows = [
-        [f"`{cell['algorithm']}`", f"{ident} {titles[ident]}", _unit(cell), _shown(cell)]
+        [f"`{cell['algorithm']}`", _criterion(ident, titles[ident]), _unit(cell), _shown(cell)]
         for ident, numbers in _numbers().items()
         for number in numbers
         for cell in number.values()
@@ -123,40 +122,47 @@ def worst() -> str:
 
 def pairs() -> str:
     """Who gets what beside whom, a table for each path."""
-    names = _algorithms(measured(NAME))
-    squares = {
-        (one["path"], one["algorithm"], one["beside"]): f"{float(one['share']):.0f}"
-        for one in _table("heat")
-        if one["share"]
-    }
+    found = measured(NAME)
+    names, table = _algorithms(found), _table("heat")
     parts = []
-    for path in dict.fromkeys(one["path"] for one in _table("heat")):
-        rows = [[f"`{cc}`", *(squares.get((path, cc, x), "-") for x in names)] for cc in names]
-        headings = ["", *(f"`{cc}`" for cc in names)]
-        parts.append(f"A buffer of {path}:\n\n{markdown(headings, rows)}")
+    for ident, path in dict.fromkeys((one["criterion"], one["path"]) for one in table):
+        here = [one for one in table if (one["criterion"], one["path"]) == (ident, path)]
+        squares = {
+            (one["algorithm"], one["beside"]): f"{float(one['share']):.0f}" if one["share"] else "-"
+            for one in here
+        }
+        rows = [[f"`{cc}`", *(squares[cc, x] for x in names)] for cc in names]
+        text = markdown(["", *(f"`{cc}`" for cc in names)], rows)
+        whys = dict.fromkeys(one["why"] for one in here if not one["share"])
+        dashes = f"\n\nA dash: {'; '.join(whys)}." if whys else ""
+        where = _criterion(ident, found["titles"][ident])
+        parts.append(f"{where}, a buffer of {path}:\n\n{text}{dashes}")
     return "\n\n".join(parts)
 
 
 def deciding() -> str:
-    """The numbers by which a user chooses."""
-    names, numbers = _algorithms(measured(NAME)), _numbers()
+    """The numbers by which a user chooses; those that have none of them are named."""
+    numbers = _numbers()
+    cells = {
+        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING]
+        for cc in _algorithms(measured(NAME))
+    }
+    without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
+    rows = [[f"`{cc}`", *map(_shown, of)] for cc, of in cells.items() if cc not in without]
     headings = [f"[{text}](evaluation.md#the-league)" for _, _, text in DECIDING]
-    rows = [
-        [f"`{cc}`", *(_shown(numbers[ident][place][cc]) for ident, place, _ in DECIDING)]
-        for cc in names
-    ]
-    return markdown(["", *headings], rows)
+    said = "".join(f"\n\n`{cc}` has none of them: {why}." for cc, why in without.items())
+    return markdown(["", *headings], rows) + said
 
 
 def smoke() -> str:
     """What all of a profile took."""
     found = measured("smoke")
     runs = sum(one["count"] for one in found["runs"].values())
-    took, said = (f"{found[name] / 60:.1f}" for name in ("cpu_s", "estimate_s"))
+    wall, cpu, estimate = (f"{found[name] / 60:.1f}" for name in ("wall_s", "cpu_s", "estimate_s"))
     text = (
-        f"All of `smoke` for `{found['algorithms'][0]}`, {runs} runs: {found['wall_s'] / 60:.1f} "
-        f"minutes on {found['cores']} cores, {took} minutes of processor time of {said} by the "
-        f"estimate."
+        f"All of `smoke` for `{found['algorithms'][0]}`, {runs} runs, took {wall} minutes on "
+        f"{found['cores']} cores: {cpu} minutes of processor time, where the estimate was "
+        f"{estimate}."
     )
     *before, last = found["days"]
     return (
