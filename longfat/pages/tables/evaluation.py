@@ -96,9 +96,10 @@ def league() -> str:
 
 def counts() -> str:
     """How many of the first numbers have each mark."""
+    found = measured(NAME)
     firsts = [numbers[0] for numbers in _numbers().values()]
     rows = []
-    for cc in _algorithms(measured(NAME)):
+    for cc in _algorithms(found):
         there = [number[cc]["mark"] for number in firsts]
         if "standard" not in there:
             rows.append([f"`{cc}`", *(str(there.count(mark)) for mark in COUNTED)])
@@ -142,10 +143,10 @@ def pairs() -> str:
 
 def deciding() -> str:
     """The numbers by which a user chooses; those that have none of them are named."""
-    numbers = _numbers()
+    found, numbers = measured(NAME), _numbers()
     cells = {
         cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING]
-        for cc in _algorithms(measured(NAME))
+        for cc in _algorithms(found)
     }
     without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
     rows = [[f"`{cc}`", *map(_shown, of)] for cc, of in cells.items() if cc not in without]
