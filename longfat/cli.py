@@ -479,6 +479,8 @@ def evaluate(
                 counted=bool(objects),
             )
         ]
+        if keep:
+            keeping.place(made[0])
         return [run.scenario for run in made[0].runs]
 
     def say(text: str) -> None:
@@ -487,7 +489,6 @@ def evaluate(
     if objects and (keep or workflow or kernel):
         raise LabError("--bpf goes neither with --keep nor with --workflow nor with --kernel")
     if keep:
-        keeping.place(profile)
         if only:
             raise LabError("--keep takes a whole evaluation: leave --only out")
         if module or kernel:

@@ -42,6 +42,9 @@
  *		one less			the target was too low: a quarter more;
  *						after three such targets, no trains
  *
+ *	After an undo the window may be above the cap.  It stays there until the third
+ *	such target, or until there is a queue.
+ *
  *	Trains may say nothing: acknowledgments come merged, or the first packets do not
  *	leave together.  Then the RTT has to tell.  RTTs in sequence that are high are an
  *	alarm: the window stays.  After a round trip the RTTs of some more tell, with another
@@ -275,8 +278,8 @@ static inline u32 lf_train_grow(struct lf_slow_start *ss, u32 w, u32 acked)
 }
 
 /*
- * From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2.  After an undo
- * the window may be above the target: it is held there.
+ * From half of ssthresh on the kernel paces at 1.2 windows per RTT, before at 2.  A window above
+ * the cap is not cut to it.
  */
 static inline void lf_train_aim(struct tcp_sock *tp, struct lf_slow_start *ss,
 				u32 target)

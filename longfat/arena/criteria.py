@@ -137,6 +137,11 @@ class Criterion(_Strict):
                 raise ValueError("a picture is of a number, or over time of a series")
         return self
 
+    @property
+    def of_runs(self) -> list[str]:
+        """The criteria of whose runs its numbers are."""
+        return self.runs_of or [self.id]
+
     def part(self, profile: str) -> Part:
         """What a profile has of it."""
         found: Part = getattr(self, profile)

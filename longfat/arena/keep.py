@@ -13,7 +13,7 @@ runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers, `scenarios` is one of all scenario
-                    files, `first` is what the first run of each case of each criterion is known by
+                    files, `first` is what the first run of each path of each criterion is known by
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ import textwrap
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from longfat.arena import criteria, league, metrics, observe, pages, plan, score
 from longfat.arena.criteria import Criterion
@@ -38,23 +39,37 @@ from longfat.run.identity import Platform
 from longfat.run.result import Json
 
 NAME = "evaluation"
-# Modules and functions that make numbers of runs.
-COMPUTED_BY = (criteria, metrics, score, league, result.interval)
+# What makes numbers of runs.
+COMPUTED_BY: tuple[Any, ...] = (
+    *(metrics, score, result.interval, result.jain, result.percentile),
+    *(Evaluation.of, Evaluation.roles, Criterion.roles, Run.other),
+    *(league.heat, league._add, league._goodputs, league.Square.share.fget),
+    *(league.dots, league._delay_and_rate),
+)
+# What of a criterion are words alone.
+WORDS = {"of", "section", "level", "title", "asks", "differs"}
 TABLES = ("league.csv", "paths.csv", "heat.csv", "cloud.csv")
 
 
-def place(profile: str) -> Path:
-    """Where one of this profile is committed; LabError where there is no such place, or one there
-    that has more."""
+def place(of: Evaluation) -> Path:
+    """Where it is committed; LabError where there is no such place, or one that has more."""
     path = modules.ROOT / "docs/results"
     if not path.is_dir():
         raise LabError(f"--keep needs the source tree: there is no {path}")
     path /= f"{NAME}.json"
-    there = json.loads(path.read_text())["profile"] if path.exists() else profile
-    if criteria.PROFILES.index(there) > criteria.PROFILES.index(profile):
+    if not path.exists():
+        return path
+    try:
+        there = json.loads(path.read_text())
+        profile, algorithms = criteria.PROFILES.index(there["profile"]), there["algorithms"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise LabError(f"--keep: {path} is no evaluation ({error!r}): remove it") from error
+    more = set(algorithms) - {one.text for one in of.all}
+    if profile > criteria.PROFILES.index(of.profile) or more:
+        has = ", ".join(sorted(more)) or f"profile {there['profile']}"
         raise LabError(
-            f"--keep: {path} is of profile {there}, which has more than {profile}: remove it first "
-            f"if {profile} is to take its place"
+            f"--keep: {path} has {has}, which this has not: remove it first if this is to take its "
+            f"place"
         )
     return path
 
@@ -73,7 +88,7 @@ def _bare(text: str) -> str:
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
-            body[:1] = [ast.Pass()]
+            body[:1] = [] if len(body) > 1 else [ast.Pass()]
     return ast.unparse(tree)
 
 
@@ -82,43 +97,40 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _data(path: Path) -> str:
-    """What a file of data says, without comments."""
-    return json.dumps(tomllib.loads(path.read_text()), sort_keys=True)
-
-
-def _texts(ids: Iterable[str]) -> dict[str, str]:
+def _texts(every: Iterable[Criterion]) -> dict[str, str]:
     """What decides the numbers and marks of these criteria besides runs -> a hash of it."""
-    there = {one.__name__: _bare(inspect.getsource(one)) for one in COMPUTED_BY}
-    files = [criteria.MARKS, *(criteria.WHERE / f"{one}.toml" for one in ids)]
-    there |= {path.name: _data(path) for path in files if path.exists()}
+    there = {
+        getattr(one, "__qualname__", one.__name__): _bare(inspect.getsource(one))
+        for one in COMPUTED_BY
+    }
+    there["marks"] = json.dumps(tomllib.loads(criteria.MARKS.read_text()), sort_keys=True)
+    there |= {one.id: one.model_dump_json(exclude=WORDS) for one in every}
     return {name: cache.digest(text) for name, text in there.items()}
 
 
-def _cases(of: Evaluation) -> dict[tuple[str, str], list[Run]]:
-    """Criterion and case -> its runs."""
-    found: dict[tuple[str, str], list[Run]] = {}
-    for run in of.runs:
-        found.setdefault((run.criterion, dict(run.at).get("case", "")), []).append(run)
-    return found
+def _scenarios(of: Evaluation) -> str:
+    """A hash of all scenario files but their titles."""
+    lines = (
+        f"{name}: {line}"
+        for name, text in sorted(of.files.items())
+        for line in text.splitlines()
+        if not line.startswith("title = ")
+    )
+    return cache.digest(*lines)
 
 
 def _first(scores: Scores) -> list[Json]:
-    """What the first run of each case is known by."""
-    found = []
-    for runs in _cases(scores.of).values():
-        for name in [run.name for run in runs if run.name in scores.records][:1]:
-            there = scores.records[name]
-            keys = ("backend", "identity", "observer")
-            found.append({"run": name} | {key: there[key] for key in keys})
-    return found
+    """What the first run of each path is known by."""
+    found: dict[tuple[object, ...], Json] = {}
+    for run in scores.of.runs:
+        if (there := scores.records.get(run.name)) and (run.criterion, run.at) not in found:
+            kept = {key: there[key] for key in ("backend", "identity", "observer")}
+            found[run.criterion, run.at] = {"run": run.name} | kept
+    return [*found.values()]
 
 
 def _known(of: Evaluation) -> Json:
-    return {
-        "texts": _texts(one.id for one in of.criteria),
-        "scenarios": cache.digest(*(word for file in sorted(of.files.items()) for word in file)),
-    }
+    return {"texts": _texts(of.criteria), "scenarios": _scenarios(of)}
 
 
 def is_older(found: Json, on: Platform) -> bool:
@@ -168,7 +180,7 @@ def kept(scores: Scores) -> Json:
 
 def write(scores: Scores) -> Path:
     """Write it into docs/results.  If that ends early there is none, rather than parts of two."""
-    path, found = place(scores.of.profile), kept(scores)
+    path, found = place(scores.of), kept(scores)
     tables = pages.tables(scores)
     path.unlink(missing_ok=True)
     for old in path.with_suffix("").glob("*.csv"):

@@ -95,7 +95,7 @@ class Section:
 
     @property
     def without(self) -> list[str]:
-        """Which of the others' paths a number in brackets is not of."""
+        """Of which paths a number in brackets is not."""
         return list(
             dict.fromkeys(
                 f"{cell.cc.text}: {cell.reason}"

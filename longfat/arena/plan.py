@@ -151,13 +151,12 @@ class Evaluation:
 
     def of(self, criterion: Criterion, cc: Contender) -> list[Run]:
         """The runs that its numbers are made of."""
-        wanted = criterion.runs_of or [criterion.id]
         # Each of two has a part in both of their runs.
         both = criterion.beside == "all"
         return [
             run
             for run in self.runs
-            if run.criterion in wanted and (run.cc == cc or (both and run.beside == cc))
+            if run.criterion in criterion.of_runs and (run.cc == cc or (both and run.beside == cc))
         ]
 
 

@@ -59,8 +59,8 @@ class Cell:
     why: str = ""  # there is no number, or no better mark
     mark: Mark = Mark.NONE
     worst: bool = False  # of all that were run
-    every: list[str] = field(default_factory=list)  # the paths that any algorithm has
-    skipped: dict[str, str] = field(default_factory=dict)  # those that none has -> why
+    every: list[str] = field(default_factory=list)  # the paths of the number
+    skipped: dict[str, str] = field(default_factory=dict)  # those that no algorithm has -> why
 
     @property
     def failed(self) -> list[Point]:
@@ -126,10 +126,12 @@ class Cell:
         """Why there is no number, or no better mark; over which paths it is not, and why."""
         parts = [self.why] if self.why else []
         if self.points and not self.failed and not self.missing:
-            if self.without and self.value is not None:
-                parts.append(f"without {_words(self.without, self.every)}")
-            whys = [*self.skipped.values(), *(one.why for one in self.points if one.why)]
-            reasons = list(dict.fromkeys(whys))
+            if left := [path for path in self.without if path not in self.skipped]:
+                parts += [f"without {_words(left, self.every)}"] if self.value is not None else []
+            for why in dict.fromkeys(self.skipped.values()):
+                there = [path for path in self.skipped if self.skipped[path] == why]
+                parts.append(f"without {_words(there, self.every)}: {why}")
+            reasons = list(dict.fromkeys(one.why for one in self.points if one.why))
             parts += reasons[:2] + ([f"and {len(reasons) - 2} more"] if len(reasons) > 2 else [])
         return "; ".join(parts)
 
@@ -187,7 +189,7 @@ def _words(paths: list[str], every: list[str]) -> str:
     of = {path: re.split(r", | (?=beside )", path) for path in every}
     others = {word for path in every if path not in paths for word in of[path]}
     common = (word for word in of[paths[0]] if all(word in of[path] for path in paths))
-    return next((word for word in common if word not in others), "; ".join(paths))
+    return next((word for word in common if word not in others), " and ".join(paths))
 
 
 def shown(value: float | None, number: Number) -> str:
@@ -381,7 +383,7 @@ def _why(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
 
 def _skipped(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
     """Why there is no run of some of its paths."""
-    reasons = (one.why for one in of.skipped if one.criterion == criterion.id and one.cc == cc)
+    reasons = (one.why for one in of.skipped if one.criterion in criterion.of_runs and one.cc == cc)
     return next(reasons, "")
 
 
@@ -390,7 +392,7 @@ def _left_out(of: Evaluation, criterion: Criterion, number: Number) -> dict[str,
     return {
         path + beside_in_words(one.beside): one.why
         for one in of.skipped
-        if one.criterion in (criterion.runs_of or [criterion.id])
+        if one.criterion in criterion.of_runs
         for path in one.paths
         if any(fnmatchcase(path, pattern) for pattern in number.paths)
     }

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
@@ -110,9 +110,26 @@ done
 kill -KILL -"$group"
 """
 
-# What the command is begun with: the guard, whose input is $0, knows its group first.  A lab that
-# was killed before has no guard any more, and nothing begins.
+# What a command is begun with: the guard, whose input is $0, knows its group first.  If the lab
+# was killed before, the guard is gone, and nothing begins.
 _GUARDED = 'echo "$$" >"$0" && exec "$@"'
+# What shells put into the environment of what they begin.
+_OF_SHELLS = ("PWD", "OLDPWD", "SHLVL", "_")
+
+
+def _guarded(
+    command: list[str], guard: int, env: Mapping[str, str] | None, cwd: str | Path | None
+) -> list[str]:
+    """`command`, begun so, in the environment that it would have without.  OSError as Popen's if
+    there is no such program."""
+    given = os.environ if env is None else env
+    name = os.path.join(cwd or "", command[0]) if "/" in command[0] else command[0]
+    if not shutil.which(name, path=given.get("PATH", os.defpath)):
+        code = errno.EACCES if os.path.exists(name) else errno.ENOENT
+        raise OSError(code, os.strerror(code), command[0])
+    restored = [f"--unset={name}" for name in _OF_SHELLS if name not in given]
+    restored += [f"{name}={given[name]}" for name in _OF_SHELLS if name in given]
+    return ["sh", "-c", _GUARDED, f"/proc/{guard}/fd/0", "env", *restored, *command]
 
 
 def _end(process: subprocess.Popen[Any], grace: int) -> None:
@@ -144,8 +161,6 @@ def started(
     that it started.  With `grace`, its process group gets SIGTERM first, and that many
     seconds to undo what it did.
     """
-    if not shutil.which(command[0], path=(options.get("env") or os.environ).get("PATH")):
-        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), command[0])
     guard = subprocess.Popen(
         ["sh", "-c", _GUARD, "longfat-guard", str(grace)],
         stdin=subprocess.PIPE,
@@ -154,9 +169,9 @@ def started(
         start_new_session=True,
     )
     assert guard.stdin
-    told = ["sh", "-c", _GUARDED, f"/proc/{guard.pid}/fd/0"]
     try:
-        process = subprocess.Popen([*told, *command], start_new_session=True, **options)
+        line = _guarded(command, guard.pid, options.get("env"), options.get("cwd"))
+        process = subprocess.Popen(line, start_new_session=True, **options)
         try:
             yield process
         finally:

@@ -51,6 +51,14 @@ class Criterion(_Strict):
         return self
 
 
+class Headline(_Strict):
+    """The number of a figure by which ours and the kernel's own stand side by side."""
+
+    says: str  # what it is, with its unit
+    ours: str  # its name among the figure's
+    peers: str  # the heading of its column in the table of the kernel's own
+
+
 class Paper(_Strict):
     """One of the five papers, or a page of our own claims: what a figure belongs to."""
 
@@ -70,6 +78,7 @@ class Figure(_Strict):
     scenarios: list[str] = []  # without .toml; none if it is arithmetic
     peers: list[str] = []
     no_peers: str = ""  # why there are none
+    headline: Headline | None = None
     beside: str = ""  # its runs are to be there from this backend, too
     differs: str = ""  # of the experiment, whatever comes out
     # What the paper's numbers would want that our experiment has not, and the files that have it.

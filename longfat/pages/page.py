@@ -19,7 +19,7 @@ from matplotlib.figure import Figure as Picture
 from longfat.pages import catalogue, data, work
 from longfat.pages.catalogue import PEERS, Figure
 from longfat.pages.data import DOCS
-from longfat.pages.shown import Shown, Table
+from longfat.pages.shown import Shown, Table, Value
 from longfat.pages.verdict import Judged, State, Verdict, decide, judge, versions
 from longfat.run.result import Json
 from longfat.run.scenario import Scenario
@@ -37,6 +37,7 @@ class Section:
     verdict: Verdict
     reasons: list[str]
     judged: list[Judged] = field(default_factory=list)
+    values: dict[str, Value] = field(default_factory=dict)
     numbers: Table | None = None
     tables: list[Table] = field(default_factory=list)
     peers: Table | None = None
@@ -86,6 +87,38 @@ class Section:
     def kind(self) -> str:
         """The verdict as a class name."""
         return self.verdict.name.lower()
+
+    @property
+    def shortly(self) -> tuple[str, str]:
+        """What of the claim does not hold, and why, each in a line."""
+        open_ = [
+            one
+            for one in self.judged
+            if one.criterion.main and not one.criterion.under and not (one.holds and one.sure)
+        ]
+        for one in sorted(open_, key=lambda one: one.holds is not False or not one.sure):
+            why = one.criterion.why if one.holds is False else ""
+            return one.criterion.says, _sentence(why) or f"{one.answer}: {one.by}"
+        return "", " ".join(self.reasons)
+
+    def beside(self) -> list[str]:
+        """Its headline number: of ours, then of each of the kernel's own."""
+        of = self.figure.headline
+        if not of or not self.peers or not self.values:
+            return []
+        column = self.peers.headings.index(of.peers)
+        cells = {row[0].split()[0]: row[column] for row in self.peers.rows}
+        return [_middle(self.values[of.ours].text), *(_middle(cells[name]) for name in PEERS)]
+
+
+def _sentence(text: str) -> str:
+    """The first one."""
+    return re.split(r"(?<=[.])\s+(?=[A-Z])", text)[0]
+
+
+def _middle(text: str) -> str:
+    """A number without its interval, or the paper's."""
+    return re.split(r" [±(]", text)[0] or "-"
 
 
 def svg(figure: Picture) -> str:
@@ -261,6 +294,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
         out.peers = _peer_table(figure, None, every, peer_runs)
         return out
     out.verdict, out.reasons = decide(figure, state, out.judged)
+    out.values = shown.values
     out.numbers, out.tables = _numbers(shown, figure.reference), shown.tables
     out.pictures = [(what, svg(picture)) for what, picture in shown.pictures]
     out.interval = any(value.seeds > 1 for value in shown.values.values())
@@ -290,11 +324,54 @@ def _environment(*, html: bool) -> jinja2.Environment:
     return environment
 
 
+# What a claim may turn out to be, as the columns of a table; of what the paper says, and of ours.
+OF_PAPERS = (
+    *(Verdict.REPRODUCED, Verdict.DIFFERENT, Verdict.UNDER, Verdict.NOT, Verdict.OPEN),
+    *(Verdict.FAILED, Verdict.MISSING),
+)
+OF_OURS = (Verdict.HOLDS, Verdict.HOLDS_NOT, Verdict.OPEN, Verdict.FAILED, Verdict.MISSING)
+
+
+def _counts(found: list[Section], verdicts: tuple[Verdict, ...]) -> Table:
+    """How many claims of each paper, or page, are what; in brackets, of older versions."""
+    papers = catalogue.load().paper
+    rows = []
+    for key in dict.fromkeys(one.figure.paper for one in found):
+        of = [one for one in found if one.figure.paper == key]
+        cells = []
+        for verdict in verdicts:
+            there = [one for one in of if one.verdict is verdict]
+            older = sum(bool(one.older) for one in there)
+            cells.append(f"{len(there)}{f' ({older})' if older else ''}" if there else "-")
+        rows.append([f"[{key}]({papers[key].page})", str(len(of)), *cells])
+    headings = ["", "claims", *map(str, verdicts)]
+    used = [i for i in range(len(headings)) if i < 2 or any(row[i] != "-" for row in rows)]
+    return Table([headings[i] for i in used], [[row[i] for i in used] for row in rows])
+
+
+def _side_by_side(found: list[Section]) -> Table:
+    """The headline numbers: ours beside the kernel's own."""
+    rows = []
+    for one in found:
+        if (cells := one.beside()) and one.figure.headline:
+            older = " (older)" if one.older else ""
+            says = f"{one.figure.headline.says} [{one.figure.id}](#{one.figure.id}){older}"
+            rows.append([says, *cells])
+    return Table(["", "ours", *PEERS], rows)
+
+
 def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
     states = [state for one in found for state in (one.state, one.peer_state, one.under_state)]
     kernels = sorted(set().union(*(state.kernels for state in states)))
+    of_papers = [one for one in found if not one.figure.ours]
+    of_ours = [one for one in found if one.figure.ours]
+    unmet = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
     return {
         "sections": found,
+        "of_papers": _counts(of_papers, OF_PAPERS),
+        "of_ours": _counts(of_ours, OF_OURS),
+        "unmet": [one for one in found if one.verdict in unmet],
+        "side_by_side": _side_by_side(found),
         "papers": catalogue.load().paper,
         "kernels": kernels,
         "profile": how,

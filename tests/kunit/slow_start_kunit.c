@@ -1182,8 +1182,10 @@ static void start_above_target(struct kunit *test)
 	}
 	/* Where there is a queue the path is full. */
 	start_at_target(test, &s, 1000);
+	lf_slow_start_loss(start_sk(&s), &s.ss, 1000, 999);
+	s.tp->snd_ssthresh = 999;
 	tcp_snd_cwnd_set(s.tp, 5000);
-	lf_train_aim(s.tp, &s.ss, 1600);
+	lf_slow_start_undo(start_sk(&s), &s.ss);
 	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 5001U);
 	s.tp->snd_nxt = s.tp->snd_una + 5000;
 	KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 5000U);

@@ -282,6 +282,14 @@ def test_one_for_marks_alone() -> None:
     assert [one.why for one in of.skipped] == ["dctcp is for links that mark"]
 
 
+def test_why_there_is_no_number_of_the_runs_of_others(tmp_path: Path) -> None:
+    of = plan.evaluation(["dctcp"], ["cubic"], "smoke", only=["5.1.4"])
+    (mine,) = (x for x in of.criteria if x.id == "5.1.4")
+    assert mine.runs_of
+    cell = score.score(of, tmp_path).cell(mine, 0, of.contenders[0])
+    assert cell.reason == "dctcp is for links that mark"
+
+
 # --- numbers
 
 

@@ -20,7 +20,7 @@ from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, cost, criteria, keep, observe, plan, score, workflow
+from longfat.arena import carry, cost, criteria, keep, league, observe, plan, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
@@ -100,7 +100,7 @@ def test_a_number_in_the_emulator_says_of_which_paths_it_is(tmp_path: Path) -> N
     cell = scores.cell(of.criteria[0], 0, of.contenders[0])
     assert cell.text.endswith(" (4 of 6 paths)")
     assert cell.reason == (
-        "without a moving phone; 802.11n; link.at, trace and delay need virtual time"
+        "without a moving phone and 802.11n: link.at, trace and delay need virtual time"
     )
 
 
@@ -252,8 +252,8 @@ def test_the_pages_are_made_of_what_is_kept(
     ]
     two = "[2](../longfat/arena/criteria/2.toml)"
     shallow, deep = page.pairs().split("\n\n" + two)
-    assert "a buffer of 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
-    assert "a buffer of 100p:" in deep
+    assert ", 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
+    assert ", 100p:\n\n|" in deep
     assert shallow.endswith("\n\nA dash: dctcp is for links that mark.")
     assert page.worst() == "None of them is the worst of all in any number."
     assert page.deciding().splitlines()[2:] == [
@@ -325,20 +325,45 @@ def other_interval(_: Path, patch: pytest.MonkeyPatch) -> None:
     def interval(values: list[float]) -> tuple[float, float]:
         return values[0], 0.0
 
-    patch.setattr(keep, "COMPUTED_BY", (*keep.COMPUTED_BY[:-1], _named(interval)))
+    interval.__qualname__ = result.interval.__qualname__
+    others = tuple(interval if one is result.interval else one for one in keep.COMPUTED_BY)
+    assert others != keep.COMPUTED_BY
+    patch.setattr(keep, "COMPUTED_BY", others)
 
 
-def only_its_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
-    real = result.interval
-    text = inspect.getsource(real).replace("(value, 0) of one", "nothing else")
-    assert text != inspect.getsource(real)
+def _in_source(patch: pytest.MonkeyPatch, function: Any, old: str, new: str) -> None:
+    """As if the source of a function were another."""
     got = inspect.getsource
-    patch.setattr(inspect, "getsource", lambda one: text if one is real else got(one))
+    text = got(function)
+    assert old in text
+    patch.setattr(
+        inspect, "getsource", lambda one: text.replace(old, new) if one is function else got(one)
+    )
 
 
-def _named(function: Callable[..., object]) -> Callable[..., object]:
-    function.__name__ = result.interval.__name__
-    return function
+def other_heat(_: Path, patch: pytest.MonkeyPatch) -> None:
+    _in_source(patch, league._goodputs, 'flow["goodput_bps"]', 'flow["goodput_bps"] / 2')
+
+
+def no_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
+    text = inspect.getsource(result.interval)
+    docstring = text[text.index('    """') : text.rindex('"""') + 4]
+    _in_source(patch, result.interval, docstring, "")
+
+
+def another_colour(_: Path, patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(league, "_shade", lambda _: "black")
+
+
+def another_title(*_: object) -> None:
+    _edit(criteria.WHERE / "1.toml", 'title = "One"', 'title = "Two"')
+
+
+def other_of_the_last_path(committed: Path, _: pytest.MonkeyPatch) -> None:
+    found = json.loads(committed.read_text())
+    assert len(found["known"]["first"]) == 4  # of two criteria with two paths each
+    found["known"]["first"][-1]["identity"]["plan"] = "another"
+    committed.write_text(json.dumps(found))
 
 
 def other_programs(committed: Path, _: pytest.MonkeyPatch) -> None:
@@ -367,7 +392,9 @@ Change = Callable[[Path, pytest.MonkeyPatch], None]
         *((other_module, True), (other_threshold, True), (other_path, True)),
         *((another_criterion, True), (a_criterion_less, True), (other_marks, True)),
         *((more_seeds, True), (other_series, True), (other_interval, True)),
-        *((other_programs, True), (only_a_comment, False), (only_its_docstring, False)),
+        *((other_heat, True), (other_programs, True), (other_of_the_last_path, True)),
+        *((only_a_comment, False), (no_docstring, False), (another_colour, False)),
+        (another_title, False),
     ],
 )
 def test_when_what_is_kept_is_older(
@@ -414,7 +441,13 @@ def test_what_is_kept_is_whole(
     committed.write_text(json.dumps(found | {"profile": "full"}))
     begun = len(fake.started)
     answer = longfat(*command, "--retry")
-    assert answer.status == 1 and "is of profile full, which has more than smoke" in answer.err
+    assert answer.status == 1 and "has profile full, which this has not" in answer.err
+    committed.write_text(json.dumps(found | {"algorithms": ["reno", "vegas"]}))
+    answer = longfat(*command, "--retry")
+    assert answer.status == 1 and "has vegas, which this has not: remove it first" in answer.err
+    committed.write_text("<<<<<<< ours")
+    answer = longfat(*command, "--retry")
+    assert answer.status == 1 and "evaluation.json is no evaluation" in answer.err
     assert len(fake.started) == begun
     committed.write_text(json.dumps(found))
     tables, real = committed.with_suffix(""), result.write_whole
@@ -437,6 +470,8 @@ def test_a_part_of_an_evaluation_is_not_kept(
 ) -> None:
     answer = longfat("evaluate", "reno", "--keep", "--only", "1")
     assert answer.status == 1 and "--keep takes a whole evaluation" in answer.err
+    answer = longfat("evaluate", "reno", "--keep", "--profile", "tiny")
+    assert answer.status == 1 and "no such profile; valid: smoke" in answer.err
     answer = longfat("evaluate", "mine", "--keep", "--module", "tcp_mine.c")
     assert answer.status == 1 and "--keep takes what the tree has" in answer.err
     of = small()

@@ -1416,6 +1416,55 @@ def test_every_figure_is_on_both_pages(committed: list[page.Section]) -> None:
         assert bool(one.numbers or one.tables) == one.state.complete
 
 
+def test_the_page_begins_with_what_holds(committed: list[page.Section]) -> None:
+    """Counts by paper, each claim that is not shown with what is not so, and the kernel's own."""
+    text = page.markdown(committed, work.profile(work.COMMITTED))[ROOT / "docs/results.md"]
+    begins, _, _ = text.partition("\n## All figures\n")
+    unmet = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
+    for one in committed:
+        assert (f"([{one.figure.id}](#{one.figure.id})) |" in begins) is (one.verdict in unmet)
+        if one.verdict in unmet:
+            said, why = one.shortly
+            assert said in {x.criterion.says for x in one.judged if not (x.holds and x.sure)}
+            assert why
+    counted = page._counts([one for one in committed if not one.figure.ours], page.OF_PAPERS)
+    numbers = [int(cell.split()[0]) for row in counted.rows for cell in row[2:] if cell != "-"]
+    assert sum(numbers) == sum(int(row[1]) for row in counted.rows)
+    assert {row[0].split("]")[0] for row in counted.rows} == {
+        "[ltcp",
+        "[ghstcp",
+        "[cwhstcp",
+        "[sabul",
+    }
+
+
+def test_a_headline_number_is_one_of_the_figure(committed: list[page.Section]) -> None:
+    """Ours and all ten of the kernel's own; a figure of which runs are missing has none."""
+    those = [one for one in committed if one.figure.headline]
+    assert len(those) > 10
+    for one in those:
+        cells = one.beside()
+        assert len(cells) == (1 + len(PEERS) if one.state.complete else 0)
+        assert not any("±" in cell or "(" in cell for cell in cells)
+    (one,) = (x for x in those if x.figure.id == "ltcp-fig10")
+    assert one.peers and one.peers.rows[0][3].startswith(one.beside()[1])
+
+
+def test_what_does_not_hold_surely_is_said_first() -> None:
+    def judged(says: str, holds: bool | None, *, sure: bool = True, why: str = "") -> Judged:
+        return Judged(Criterion(says=says, of=["x"], least=1, why=why), holds, "x 0", sure)
+
+    figure = FIGURES[0]
+    open_, unmet = judged("a", True, sure=False), judged("b", False, why="As 1.2 is less. And so.")
+    for all_of, said in (
+        ([open_, unmet], ("b", "As 1.2 is less.")),
+        ([judged("c", True), open_], ("a", "open; by the means yes: x 0")),
+        ([judged("c", None)], ("c", "not decided: x 0")),
+        ([judged("c", False)], ("c", "no: x 0")),
+    ):
+        assert page.Section(figure, Verdict.NOT, [], all_of).shortly == said
+
+
 def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:
     """`scripts/longfat python -m longfat.pages pages` renews it."""
     made = page.markdown(committed, work.profile(work.COMMITTED))
@@ -1453,7 +1502,7 @@ def test_a_measurement_of_older_modules_is_older(
     assert one.older == f"version {found['version']}" and one.verdict is current.verdict
     text = page.markdown([one], how)[ROOT / "docs/results.md"]
     assert f"{one.verdict} (older: of version {found['version']})" in text
-    assert "1 more is shown from older versions" in text
+    assert "| [performance](performance.md) | 1 | 1 (1) |" in text
 
 
 def test_older_numbers_are_marked() -> None:

@@ -328,7 +328,10 @@ def test_what_a_killed_lab_ran_ends(work: Path, command: str, grace: int) -> Non
         [sys.executable, "-c", RUN, str(work), command, str(grace)], env=environment(work)
     )
     pids = work / "pids"
-    until(lambda: pids.exists() and len(pids.read_text().split()) == want)
+    if command is EARLY:
+        until(lambda: pids.exists() and pids.read_text().endswith("\n"))
+    else:
+        until(lambda: len(alive(work)) == want)
     group = psutil.Process(victim.pid).children()
     victim.kill()
     victim.wait()
@@ -338,6 +341,46 @@ def test_what_a_killed_lab_ran_ends(work: Path, command: str, grace: int) -> Non
     until(lambda: not any(p.is_running() and p.status() != "zombie" for p in group))
     (left,) = (work / "tmp").iterdir()
     assert (left / "file").exists()
+
+
+def test_a_command_begins_when_its_guard_knows_of_it(tmp_path: Path) -> None:
+    """And if there is no guard any more, it does not."""
+    made = tmp_path / "made"
+
+    def begin(guard: subprocess.Popen[bytes]) -> int:
+        line = process._guarded(["touch", str(made)], guard.pid, None, None)
+        return subprocess.run(line, stderr=subprocess.DEVNULL).returncode
+
+    with subprocess.Popen(["true"], stdin=subprocess.PIPE) as ended:
+        ended.communicate()
+    assert begin(ended) != 0 and not made.exists()
+    script = ["sh", "-c", "read -r group && echo $group >told; read -r _"]
+    with subprocess.Popen(script, stdin=subprocess.PIPE, cwd=tmp_path) as guard:
+        assert begin(guard) == 0 and made.exists()
+        guard.communicate()
+    assert (tmp_path / "told").read_text().strip().isdigit()
+
+
+@pytest.mark.parametrize("more", [{}, {"PWD": "/nowhere", "_": "mine"}])
+def test_a_command_has_the_environment_that_it_is_given(
+    tmp_path: Path, more: dict[str, str]
+) -> None:
+    given = {"PATH": os.environ["PATH"], "HOME": "/x"} | more
+    process.run(["env"], output=tmp_path / "out", timeout=60, env=given, cwd=tmp_path)
+    assert sorted((tmp_path / "out").read_text().splitlines()) == sorted(
+        f"{key}={value}" for key, value in given.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "error"), [("none-such", FileNotFoundError), ("./it", PermissionError)]
+)
+def test_a_program_that_is_not_there(tmp_path: Path, name: str, error: type[OSError]) -> None:
+    (tmp_path / "it").write_text("")
+    with pytest.raises(error, match=name):
+        process.run([name], output=tmp_path / "out", timeout=60, cwd=tmp_path)
+    (tmp_path / "it").chmod(0o755)
+    process.run(["./it"], output=tmp_path / "out", timeout=60, cwd=tmp_path)
 
 
 def test_the_next_lab_clears_what_a_killed_one_left(

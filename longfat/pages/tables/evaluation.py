@@ -137,7 +137,7 @@ def pairs() -> str:
         whys = dict.fromkeys(one["why"] for one in here if not one["share"])
         dashes = f"\n\nA dash: {'; '.join(whys)}." if whys else ""
         where = _criterion(ident, found["titles"][ident])
-        parts.append(f"{where}, a buffer of {path}:\n\n{text}{dashes}")
+        parts.append(f"{where}, {path}:\n\n{text}{dashes}")
     return "\n\n".join(parts)
 
 
@@ -145,8 +145,7 @@ def deciding() -> str:
     """The numbers by which a user chooses; those that have none of them are named."""
     found, numbers = measured(NAME), _numbers()
     cells = {
-        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING]
-        for cc in _algorithms(found)
+        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING] for cc in _algorithms(found)
     }
     without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
     rows = [[f"`{cc}`", *map(_shown, of)] for cc, of in cells.items() if cc not in without]
@@ -167,7 +166,9 @@ def smoke() -> str:
     )
     *before, last = found["days"]
     return (
-        f"{text} On {' and '.join(before)} and {last} it made the same bytes." if before else text
+        f"{text} On {' and '.join(before)} and {last} its results were the same bytes."
+        if before
+        else text
     )
 
 
