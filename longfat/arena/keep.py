@@ -43,7 +43,7 @@ NAME = "evaluation"
 COMPUTED_BY: tuple[Any, ...] = (
     *(metrics, score, result.interval, result.jain, result.percentile),
     *(Evaluation.of, Evaluation.roles, Criterion.roles, Run.other),
-    *(league.heat, league._add, league._goodputs, league.Square.share.fget),
+    *(league.heat, league._add, league._goodputs, vars(league.Square)["share"].fget),
     *(league.dots, league._delay_and_rate),
 )
 # What of a criterion are words alone.
