@@ -1223,11 +1223,11 @@ def test_a_first_look_does_not_contradict_the_whole(
     figure: Figure, committed: list[page.Section]
 ) -> None:
     """By the committed results of its runs alone: its verdict is that of all of them, or that it
-    needs the whole."""
+    needs the whole.  What their intervals leave open, one seed decides by its numbers."""
     seen = page.section(figure, replace(QUICK, name=work.COMMITTED))
     whole = next(one for one in committed if one.figure is figure)
     if figure.id in (QUICK.figures or {}):
-        assert seen.verdict is whole.verdict, seen.reasons
+        assert whole.verdict in (seen.verdict, Verdict.OPEN), seen.reasons
     else:
         assert seen.verdict is Verdict.WHOLE
         assert f"make report FIGURE={figure.id}" in seen.reasons[0]

@@ -186,6 +186,11 @@ def fair_fast() -> str:
     return _fair("cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g")
 
 
+def fair_long() -> str:
+    """The last at 10 Gbit/s, for longer."""
+    return _fair("cwhstcp-fair-10g-long")
+
+
 def _fair(*files: str) -> str:
     """Rate, what is beside, buffer, RTTs, and what came of it."""
     rows = []
@@ -277,6 +282,7 @@ PARTS = {
         "held-out": held_out,
         "fair": fair,
         "fair-fast": fair_fast,
+        "fair-long": fair_long,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
