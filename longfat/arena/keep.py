@@ -41,10 +41,8 @@ from longfat.run.result import Json
 NAME = "evaluation"
 # What makes numbers of runs.
 COMPUTED_BY: tuple[Any, ...] = (
-    *(metrics, score, result.interval, result.jain, result.percentile),
+    *(metrics, score, league, result.interval, result.jain, result.percentile),
     *(Evaluation.of, Evaluation.roles, Criterion.roles, Run.other),
-    *(league.heat, league._add, league._goodputs, vars(league.Square)["share"].fget),
-    *(league.dots, league._delay_and_rate),
 )
 # What of a criterion are words alone.
 WORDS = {"of", "section", "level", "title", "asks", "differs"}

@@ -31,10 +31,6 @@ class Square:
         return "-" if self.share is None else f"{self.share:.0f}"
 
     @property
-    def colour(self) -> str:
-        return "transparent" if self.share is None else _shade(self.share)
-
-    @property
     def title(self) -> str:
         """In words."""
         who = f"{self.cc.text} beside {self.beside.text}"
@@ -54,13 +50,6 @@ class Heat:
         """Why there are squares without a number."""
         squares = [one for row in self.rows for one in row]
         return list(dict.fromkeys(one.why for one in squares if one.why))
-
-
-def _shade(share: float) -> str:
-    """White where both have the half; red where the row has less, blue where it has more."""
-    part = min(1.0, abs(share - 50) / 50)
-    weak = round(255 - 150 * part)
-    return f"rgb({weak},{weak},255)" if share > 50 else f"rgb(255,{weak},{weak})"
 
 
 def _goodputs(record: result.Json) -> list[float]:

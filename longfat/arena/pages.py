@@ -129,6 +129,15 @@ def run_again(file: str, own: Sequence[str]) -> str:
     return shlex.join([data.COMMAND, "run", f"{HERE}/{file}", *own, *where, *AGAIN])
 
 
+def _shade(share: float | None) -> str:
+    """White where both have the half; red where the row has less, blue where it has more."""
+    if share is None:
+        return "transparent"
+    part = min(1.0, abs(share - 50) / 50)
+    weak = round(255 - 150 * part)
+    return f"rgb({weak},{weak},255)" if share > 50 else f"rgb(255,{weak},{weak})"
+
+
 def _environment(*, html: bool) -> jinja2.Environment:
     found = jinja2.Environment(
         loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
@@ -137,6 +146,7 @@ def _environment(*, html: bool) -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
+    found.filters["shade"] = _shade
     found.filters["cell"] = lambda text: str(text).replace("|", "\\|").replace("\n", " ")
     return found
 

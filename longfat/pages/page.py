@@ -96,10 +96,11 @@ class Section:
             for one in self.judged
             if one.criterion.main and not one.criterion.under and not (one.holds and one.sure)
         ]
-        for one in sorted(open_, key=lambda one: one.holds is not False or not one.sure):
-            why = one.criterion.why if one.holds is False else ""
-            return one.criterion.says, _sentence(why) or f"{one.answer}: {one.by}"
-        return "", " ".join(self.reasons)
+        if not open_:
+            return "", " ".join(self.reasons)
+        one = min(open_, key=lambda one: one.holds is not False or not one.sure)
+        why = one.criterion.why if one.holds is False else ""
+        return one.criterion.says, _sentence(why) or f"{one.answer}: {one.by}"
 
     def beside(self) -> list[str]:
         """Its headline number: of ours, then of each of the kernel's own."""

@@ -20,7 +20,7 @@ from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, cost, criteria, keep, league, observe, plan, score, workflow
+from longfat.arena import carry, cost, criteria, keep, league, observe, pages, plan, score, workflow
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
@@ -342,7 +342,7 @@ def _in_source(patch: pytest.MonkeyPatch, function: Any, old: str, new: str) -> 
 
 
 def other_heat(_: Path, patch: pytest.MonkeyPatch) -> None:
-    _in_source(patch, league._goodputs, 'flow["goodput_bps"]', 'flow["goodput_bps"] / 2')
+    _in_source(patch, league, 'flow["goodput_bps"]', 'flow["goodput_bps"] / 2')
 
 
 def no_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
@@ -352,7 +352,7 @@ def no_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 def another_colour(_: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(league, "_shade", lambda _: "black")
+    patch.setattr(pages, "_shade", lambda _: "black")
 
 
 def another_title(*_: object) -> None:
