@@ -270,6 +270,17 @@ def receivers(runs: Runs) -> Shown:
     return shown
 
 
+def reader(runs: Runs) -> Shown:
+    """Shares by how often the receiving program reads."""
+    shown = Shown()
+    for (reads, n), of in group(
+        runs("composite-reader"), lambda run: (case(run), int(run["observed"]["streams"]))
+    ).items():
+        shown.values[f"share, {reads}, N={n}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"off N/(N+10), {reads}, N={n}"] = over(of, _off, unit="points", digits=1)
+    return shown
+
+
 def marks(runs: Runs) -> Shown:
     """Shares by marks that are counted, and by marks that are echoed."""
     shown = Shown()

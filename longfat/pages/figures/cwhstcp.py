@@ -391,6 +391,26 @@ def held_out(runs: Runs) -> Shown:
     return shown
 
 
+def held_out_nine(runs: Runs) -> Shown:
+    """The same on nine more of such paths, one by one and together."""
+    shown = Shown()
+    found = [*runs("cwhstcp-held-out-two"), *runs("cwhstcp-held-out-three")]
+
+    def law(run: Json) -> str:
+        return case(run).partition("-")[0]
+
+    def cell(run: Json) -> str:
+        rtts = ", ".join(f"{flow['base_rtt_ms']:g}" for flow in fast_flows(run))
+        return f"{rtts} ms, {run['scenario']['link']['buffer'][0]:g} packets, {law(run)}"
+
+    for where, of in (group(found, cell) | group(found, law)).items():
+        shown.values[f"{where}: Jain"] = _jain(of)
+        shown.values[f"{where}: background"] = over(
+            of, lambda run: 100 * run["observed"]["background"]["share"], unit="%", digits=1
+        )
+    return shown
+
+
 def fair(runs: Runs) -> Shown:
     """Equal shares by default, whatever the buffer, the RTTs, and what is beside."""
     return _fair([*runs("cwhstcp-fair"), *runs("cwhstcp-fair-alone")])
@@ -398,7 +418,12 @@ def fair(runs: Runs) -> Shown:
 
 def fair_fast(runs: Runs) -> Shown:
     """The same on fast links."""
-    files = ("cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g")
+    files = (
+        "cwhstcp-fair-1g",
+        "cwhstcp-fair-alone-1g",
+        "cwhstcp-fair-10g",
+        "cwhstcp-fair-alone-10g",
+    )
     shown = _fair([run for file in files for run in runs(file)])
     longer = _fair(runs("cwhstcp-fair-10g-long"))
     shown.values |= {f"{name}, 600 s": value for name, value in longer.values.items()}

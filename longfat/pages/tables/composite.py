@@ -63,6 +63,28 @@ def share_1g() -> str:
     return _share_table(shares("composite-share-1g"))
 
 
+READER = {
+    "often": "iperf3: reads what there is",
+    "rarely": "waits for a megabyte",
+    "every": "the same, every packet acknowledged",
+}
+
+
+def reader() -> str:
+    """Shares by how often the receiving program reads: a row for each reader."""
+    groups = grouped(
+        "composite-reader",
+        lambda run: (run["scenario"]["case_name"], run["observed"]["streams"]),
+    )
+    counts = sorted({n for _, n in groups})
+    rows = [["due, %", *(f"{100 * n / (n + 10):.1f}" for n in counts)]]
+    rows += [
+        [says, *(plus(_column(groups[name, n], "share", 100), 1) for n in counts)]
+        for name, says in READER.items()
+    ]
+    return markdown(["the receiving program", *(f"N = {n}" for n in counts)], rows)
+
+
 def share_1g_1500() -> str:
     """... with packets of 1500 bytes."""
     return _share_table(shares("composite-share-1g-1500"))
@@ -317,6 +339,7 @@ PARTS = {
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
         "receivers": receivers,
+        "reader": reader,
         "marks": marks,
         "pacing": pacing,
         "share": lambda: picture("composite-h1"),

@@ -176,6 +176,26 @@ def held_out() -> str:
     return _table("rtt_exponent", [(law, cases[case]) for case, law in EXPONENT.items()])
 
 
+def held_out_nine() -> str:
+    """Jain's index and what Reno keeps on nine more such paths, by law."""
+
+    def kind(run: Json) -> tuple[str, str, float]:
+        law, _, rtts = str(run["scenario"]["case_name"]).partition("-")
+        link = run["scenario"]["link"]
+        wait = link["buffer"][0] * link["mtu"] * 8e3 / link["rate"]
+        return law, rtts.replace("-", " / "), wait
+
+    runs = grouped("cwhstcp-held-out-two", kind) | grouped("cwhstcp-held-out-three", kind)
+    rows = []
+    for rtts, wait in dict.fromkeys(key[1:] for key in runs):
+        of = [[run["observed"] for run in runs[law, rtts, wait]] for law in EXPONENT]
+        jain = [plus([one["jain"] for one in each], 3) for each in of]
+        left = [plus([100 * one["background"]["share"] for one in each], 1) for each in of]
+        rows.append([rtts, f"{wait:.0f}", *jain, *left])
+    headings = [f"{what}, {law}" for what in ("Jain", "Reno, %") for law in EXPONENT.values()]
+    return markdown(["base RTT, ms", "buffer, ms", *headings], rows)
+
+
 def fair() -> str:
     """Equal shares by default."""
     return _fair("cwhstcp-fair", "cwhstcp-fair-alone")
@@ -183,7 +203,9 @@ def fair() -> str:
 
 def fair_fast() -> str:
     """The same on fast links."""
-    return _fair("cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g")
+    return _fair(
+        "cwhstcp-fair-1g", "cwhstcp-fair-alone-1g", "cwhstcp-fair-10g", "cwhstcp-fair-alone-10g"
+    )
 
 
 def fair_long() -> str:
@@ -280,6 +302,7 @@ PARTS = {
         "buffer": buffer,
         "exponent": exponent,
         "held-out": held_out,
+        "held-out-nine": held_out_nine,
         "fair": fair,
         "fair-fast": fair_fast,
         "fair-long": fair_long,
