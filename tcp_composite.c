@@ -51,19 +51,22 @@
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
  * would.  A full FIFO drops what finds no room: of a burst more than of as many single
  * packets.  What a Reno sender has as a burst hangs on the receiver.  An acknowledgment
- * that covers k packets lets k leave at once, and one more where the window grew; TCP
- * holds some back, to send more together.  So a burst here is of 3 k / 2 packets on average,
- * and k is measured: 1 where every packet is acknowledged, 2 with delayed acknowledgments,
- * more with GRO.  It is as large as one of N connections would make it where that is more.
+ * that covers k packets lets k leave at once, and one more where the window grew.  So a
+ * burst here is of k + 1/2 packets on average, and k is measured: 1 where every packet is
+ * acknowledged, 2 with delayed acknowledgments.  Where more come at once they were merged
+ * by time, as by GRO.  In that time one of N connections has few packets; so they count as
+ * 2.  A burst is as large as one of N connections would make it in 1/1024 s where that is
+ * more.
+ *
  * The mean gap after a burst, with W = max(cwnd, packets in flight), is
  *
- *	burst srtt / (p W)	p = 1 + 2 / sqrt(N)
+ *	burst srtt / (p W)	p = 1 + 1 / (2 sqrt(N))
  *
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
  * time TCP gets to send.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
- * it is the mean.  p > 1 lets the acknowledgments stay the clock.  Its 2 and the 3/2 are
- * fitted to the share of N connections (docs/composite.md).  While the window is below half
+ * it is the mean.  p > 1 lets the acknowledgments stay the clock.  Both halves are fitted
+ * to the share of N connections (docs/composite.md).  While the window is below half
  * of W or of ssthresh, p is tcp_pacing_ss_ratio, as the kernel's.
  * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
  * streams it would not be that of N connections, and the parameter pacing is in its place.
@@ -159,7 +162,7 @@ enum composite_reason {
 
 LF_PARAM_UINT(streams, 8, 0, 64,
 	      "N of plain composite; 0: from the path's RTT");
-LF_PARAM_UINT(pacing, 200, 0, 1000,
+LF_PARAM_UINT(pacing, 50, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_ENUM(slow_start, LF_TRAIN,
 	      "how the first slow start ends, default train",
@@ -202,7 +205,7 @@ struct composite {
 	u32	sum;		/* W, of all streams' cwnd */
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
-	u32	covers;		/* packets an acknowledgment covers, mean << 16 */
+	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -525,13 +528,12 @@ static u64 composite_rate(const struct sock *sk)
 /*
  * The burst, in packets, of one of N connections that send @rate together: what the kernel
  * would send at once at its rate, or what an acknowledgment lets out, if that is more: what
- * it covers, and half as much again by growth and by what TCP holds back to send more
- * together.
+ * it covers, and half a packet by growth.
  */
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 {
 	/* On average, not rounded. */
-	u32 clocked = (ca->covers / 2 * 3ULL +
+	u32 clocked = (ca->covers + BIT(15) +
 		       composite_below(&ca->book->spread, BIT(16))) >> 16;
 	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n * mss), U16_MAX);
 
@@ -785,8 +787,8 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
 	/* Each is 1/128 of the mean. */
-	if (acked - 1 < BIT(12) && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-		ca->covers += (s32)((acked << 16) - ca->covers) >> 7;
+	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
 	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {

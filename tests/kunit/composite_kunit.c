@@ -1649,8 +1649,8 @@ static void composite_paced(struct kunit *test)
 
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NEEDED);
 	composite_pace(sk);
-	/* 100 packets of 1448 bytes in 100 ms, twice. */
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
+	/* 100 packets of 1448 bytes in 100 ms, and a quarter. */
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1810000UL);
 	composite_of(tp)->book->pacing = 100;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1448000UL);
@@ -1700,6 +1700,7 @@ static void composite_pacing_by_n(struct kunit *test)
 	static const struct {
 		u32 above, n, percent;
 	} all[] = {
+		{ 50, 4, 125 }, { 50, 16, 112 }, { 50, 64, 106 },
 		{ 200, 4, 200 }, { 200, 8, 170 },
 		{ 200, 16, 150 }, { 200, 32, 135 }, { 200, 64, 125 },
 		{ 0, 2, 100 }, { 0, 64, 100 },
@@ -1717,17 +1718,17 @@ static void composite_pacing_by_n(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, composite_of(tp)->book->pacing,
 				all[i].percent);
 	}
-	lf_test_set(test, "pacing", "200", 0);
+	lf_test_set(test, "pacing", "50", 0);
 }
 
-/* As if @packets packets had come with each acknowledgment. */
-static void composite_test_covers(struct composite *ca, u32 packets)
+/* As if so many halves of a packet had come with each acknowledgment, on average. */
+static void composite_test_covers(struct composite *ca, u32 halves)
 {
-	ca->covers = packets << 16;
+	ca->covers = halves << 15;
 }
 
 /*
- * A burst is half as much again as an acknowledgment covers, on average, or what one of N
+ * A burst is half a packet more than an acknowledgment covers, on average, or what one of N
  * connections may send in 1/1024 s; at most the device's.
  */
 static void composite_bursts(struct kunit *test)
@@ -1736,23 +1737,24 @@ static void composite_bursts(struct kunit *test)
 	struct tcp_sock *one = composite_test_streams(test, 100, 1);
 	struct composite *ca = composite_of(tp);
 	struct sock *sk = (struct sock *)tp;
-	u32 covers, i;
+	u32 halves, i;
 
 	/* Delayed acknowledgments, until it is known. */
-	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, 0, 1448), 3U);
+	KUNIT_EXPECT_EQ(test, ca->covers, 2U << 16);
 	/* 1 Gbit/s among 4: 30518 bytes in 1/1024 s. */
 	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, 125000000, 1448), 21U);
 	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, BIT_ULL(44), 536), 65535U);
-	for (covers = 1; covers <= 20; covers++) {
+	for (halves = 2; halves <= 4; halves++) {
 		u64 sum = 0;
 
-		composite_test_covers(ca, covers);
+		composite_test_covers(ca, halves);
 		for (i = 0; i < 1000; i++)
 			sum += composite_burst_for(ca, 0, 1448);
-		KUNIT_EXPECT_LE(test, lf_apart(sum, 1500 * covers), 60ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(sum, 500 * halves + 500), 60ULL);
 	}
 
-	composite_test_covers(ca, 2);
+	/* Three packets, whatever is drawn. */
+	composite_test_covers(ca, 5);
 	sk->sk_gso_max_segs = 44;
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 3U);
@@ -1769,15 +1771,15 @@ static void composite_bursts(struct kunit *test)
 	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 1U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 1);
-	/* It is the next algorithm's, at the mean rate: 100 packets in 100 ms, twice. */
+	/* It is the next algorithm's, at the mean rate: 100 packets in 100 ms, and a quarter. */
 	sk->sk_gso_max_segs = 64;
 	tcp_snd_cwnd_set(tp, 100);
 	composite_pace(sk);
 	composite_min_tso_segs(sk);
-	KUNIT_EXPECT_NE(test, sk->sk_pacing_rate, 2896000UL);
+	KUNIT_EXPECT_NE(test, sk->sk_pacing_rate, 1810000UL);
 	composite_release(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 64);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 2896000UL);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1810000UL);
 
 	sk = (struct sock *)one;
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk),
@@ -1786,7 +1788,7 @@ static void composite_bursts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
 }
 
-/* Delayed acknowledgments, stretched ones, and what comes in recovery, which is no sign. */
+/* Delayed acknowledgments, merged ones, which are as these, and recovery, which is no sign. */
 static void composite_covers(struct kunit *test)
 {
 	static const u32 all[] = { 1, 2, 3, 8, 64 };
@@ -1801,11 +1803,11 @@ static void composite_covers(struct kunit *test)
 			composite_test_ack(tp, 0, 0, tp->delivered);
 		}
 		/* In 2^-16 packets. */
-		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, all[a] << 16), 256ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, min(all[a], 2U) << 16), 256ULL);
 		inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_Recovery;
 		covers = ca->covers;
 		for (i = 0; i < 3000; i++)
-			composite_test_ack(tp, 5, 0, tp->delivered);
+			composite_test_ack(tp, 3 - min(all[a], 2U), 0, tp->delivered);
 		KUNIT_EXPECT_EQ(test, ca->covers, covers);
 	}
 }
@@ -1856,6 +1858,7 @@ static void composite_spreads(struct kunit *test)
 	u32 i;
 
 	composite_of(tp)->book->pacing = 100;
+	composite_test_covers(composite_of(tp), 5);
 	composite_pace(sk);
 	for (i = 0; i < draws; i++) {
 		u32 gap;
@@ -2483,7 +2486,7 @@ static void composite_from_path(struct kunit *test)
 
 static const struct lf_test_params composite_params[] = {
 	{ "streams", { "0", "1", "64", "8" }, NULL, NULL },
-	{ "pacing", { "0", "1000", "200" }, NULL, NULL },
+	{ "pacing", { "0", "1000", "50" }, NULL, NULL },
 	{ "slow_start", { "hystart++", "limited", "classic", "train\n" } },
 	{ "seed", { "1", "4294967295", "0" }, NULL, NULL },
 };

@@ -263,10 +263,37 @@ def _off(run: Json) -> float:
 
 def receivers(runs: Runs) -> Shown:
     """Shares on many paths, by how the receiver acknowledges."""
+    return _receivers(runs("composite-receivers"))
+
+
+def noise(runs: Runs) -> Shown:
+    """The same with noise."""
+    return _receivers(runs("composite-receivers-noise"))
+
+
+def _receivers(found: list[Json]) -> Shown:
     shown = Shown()
-    for name, of in group(runs("composite-receivers"), case).items():
+    for name, of in group(found, case).items():
         shown.values[f"share, {name}"] = over(of, _share, unit="%", digits=1)
         shown.values[f"off N/(N+M), {name}"] = over(of, _off, unit="points", digits=1)
+    return shown
+
+
+def phase(runs: Runs) -> Shown:
+    """Shares by RTT, in exact time and with noise."""
+    shown = Shown()
+
+    def kind(run: Json) -> tuple[str, str]:
+        return case(run), "noise" if run["scenario"]["link"]["jitter"] else "exact"
+
+    for (who, time), of in group(runs("composite-phase"), kind).items():
+        for run in of:
+            rtt = run["flows"][0]["base_rtt_ms"]
+            shown.values[f"{who}, {time}: share, {rtt:g} ms"] = over(
+                [run], _share, unit="%", digits=1
+            )
+        shares = [_share(run) for run in of]
+        shown.values[f"{who}, {time}: most less least"] = Value(max(shares) - min(shares))
     return shown
 
 

@@ -63,6 +63,23 @@ def share_1g() -> str:
     return _share_table(shares("composite-share-1g"))
 
 
+def phase() -> str:
+    """Shares by RTT: a row for who sends and for the noise."""
+
+    def kind(run: Json) -> tuple[str, str, float]:
+        who = "a composite of 16" if run["scenario"]["case_name"] == "composite" else "16 Reno"
+        time = "with noise" if run["scenario"]["link"]["jitter"] else "exact"
+        return who, time, run["flows"][0]["base_rtt_ms"]
+
+    runs = grouped("composite-phase", kind)
+    rtts = sorted({rtt for _, _, rtt in runs})
+    rows = [
+        [*key, *(f"{mean(_column(runs[(*key, rtt)], 'share', 100)):.1f}" for rtt in rtts)]
+        for key in dict.fromkeys(key[:2] for key in runs)
+    ]
+    return markdown(["share of, %", "time", *(f"{rtt:g} ms" for rtt in rtts)], rows)
+
+
 READER = {
     "often": "iperf3: reads what there is",
     "rarely": "waits for a megabyte",
@@ -132,8 +149,17 @@ def pacing() -> str:
 
 def receivers() -> str:
     """Shares by how the receiver acknowledges: a row for each path."""
+    return _receivers("composite-receivers")
+
+
+def noise() -> str:
+    """The same with noise."""
+    return _receivers("composite-receivers-noise")
+
+
+def _receivers(name: str) -> str:
     rows = []
-    for runs in by_case("composite-receivers").values():
+    for runs in by_case(name).values():
         first = runs[0]
         link, host = first["scenario"]["link"], first["scenario"]["host"]
         acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
@@ -340,6 +366,8 @@ PARTS = {
         "share-connections": share_connections,
         "receivers": receivers,
         "reader": reader,
+        "noise": noise,
+        "phase": phase,
         "marks": marks,
         "pacing": pacing,
         "share": lambda: picture("composite-h1"),
