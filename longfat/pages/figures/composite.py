@@ -267,8 +267,15 @@ def receivers(runs: Runs) -> Shown:
 
 
 def noise(runs: Runs) -> Shown:
-    """The same with noise."""
-    return _receivers(runs("composite-receivers-noise"))
+    """The same with noise, and N connections in the composite's place."""
+    shown = _receivers(runs("composite-receivers-noise"))
+    for name, of in group(runs("composite-receivers-connections"), case).items():
+        theirs = over(of, _share, unit="%", digits=1)
+        shown.values[f"share of N connections, {name}"] = theirs
+        shown.values[f"over N connections', {name}"] = minus(
+            shown.values[f"share, {name}"], theirs, unit="points", digits=1
+        )
+    return shown
 
 
 def _receivers(found: list[Json]) -> Shown:
