@@ -50,13 +50,12 @@
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
  * would.  A full FIFO drops what finds no room: of a burst more than of as many single
- * packets.  What a Reno sender has as a burst hangs on the receiver.  An acknowledgment
- * that covers k packets lets k leave at once, and one more where the window grew.  So a
- * burst here is of k + 1/2 packets on average, and k is measured: 1 where every packet is
- * acknowledged, 2 with delayed acknowledgments.  Where more come at once they were merged
- * by time, as by GRO.  In that time one of N connections has few packets; so they count as
- * 2.  A burst is as large as one of N connections would make it in 1/1024 s where that is
- * more.
+ * packets.  What a Reno sender has as a burst hangs on the receiver: an acknowledgment
+ * that covers k packets lets k leave at once.  So a burst here is of k + 1/2 packets on
+ * average, and k is measured: 1 where every packet is acknowledged, 2 with delayed
+ * acknowledgments.  Where more come at once they were mostly merged by time, as by GRO.  In
+ * that time one of N connections has few packets; so they count as 2.  A burst is as large
+ * as one of N connections would make it in 1/1024 s where that is more.
  *
  * The mean gap after a burst, with W = max(cwnd, packets in flight), is
  *
@@ -65,8 +64,9 @@
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
  * time TCP gets to send.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
- * it is the mean.  p > 1 lets the acknowledgments stay the clock.  Both halves are fitted
- * to the share of N connections (docs/composite.md).  While the window is below half
+ * it is the mean.  p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and
+ * that of p, the parameter pacing / 100, are fitted to the share of N connections
+ * (docs/composite.md).  While the window is below half
  * of W or of ssthresh, p is tcp_pacing_ss_ratio, as the kernel's.
  * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
  * streams it would not be that of N connections, and the parameter pacing is in its place.
@@ -528,7 +528,7 @@ static u64 composite_rate(const struct sock *sk)
 /*
  * The burst, in packets, of one of N connections that send @rate together: what the kernel
  * would send at once at its rate, or what an acknowledgment lets out, if that is more: what
- * it covers, and half a packet by growth.
+ * it covers and half a packet.
  */
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 {

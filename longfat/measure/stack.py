@@ -26,7 +26,7 @@ from longfat.run.result import Json
 from longfat.run.scenario import Scenario
 
 NOTHING = "-"  # the turn that sends one byte
-# Cubic where the device takes three packets at a time, as composite's bursts are.
+# Cubic where the device takes three packets at a time; composite's bursts are of two or three.
 BURSTS, BURST = "cubic, bursts of 3", 3
 KINDS = ("counted", "real")
 

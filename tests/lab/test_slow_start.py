@@ -22,7 +22,7 @@ NOTHING = {
     "ltcp": "beta = 150",
     "ghstcp": 'mode = "auto"',
     "cwhstcp": "c = 10",
-    "composite": "pacing = 200",
+    "composite": "pacing = 50",
 }
 
 each = pytest.mark.parametrize("cc", OURS)

@@ -300,7 +300,9 @@ def phase(runs: Runs) -> Shown:
                 [run], _share, unit="%", digits=1
             )
         shares = [_share(run) for run in of]
-        shown.values[f"{who}, {time}: most less least"] = Value(max(shares) - min(shares))
+        shown.values[f"{who}, {time}: most less least"] = Value(
+            max(shares) - min(shares), unit="points", digits=1
+        )
     return shown
 
 
