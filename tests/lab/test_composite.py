@@ -106,10 +106,11 @@ def test_streams_from_the_path(experiment: Experiment, rtt: str, streams: int) -
 
 @qdiscs
 def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str) -> None:
-    """A window that may leave at once leaves in bursts with random gaps between them.  With pacing =
-    200 the mean rate is 1.7 windows a round trip, so that all of it leaves within one.  fq gets several
-    bursts with one gap, more of them with a short one, and so up to twice that rate.  Each packet
-    was acknowledged before, as after a pause, so a burst is of one packet or of two."""
+    """A window that may leave at once leaves in bursts with random gaps between them.  With
+    pacing = 200 the mean rate is 1.7 windows a round trip, so that all of it leaves within one.
+    fq gets several bursts with one gap, more of them with a short one, and so up to twice that
+    rate.  Each packet was acknowledged before, as after a pause, so a burst is of one packet or of
+    two."""
     settings = '{ slow_start = "classic", pacing = 200 }'
     sent = wire(uml, tmp_path / "run", pacing=fq, cc='"composite-8"', composite=settings)
     begin = sent.restart()
