@@ -105,22 +105,24 @@ def test_streams_from_the_path(experiment: Experiment, rtt: str, streams: int) -
 
 
 @qdiscs
-def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str) -> None:
-    """A window that may leave at once leaves in bursts with random gaps between them.  With
-    pacing = 200 the mean rate is 1.7 windows a round trip, so that all of it leaves within one.
-    fq gets several bursts with one gap, more of them with a short one, and so up to twice that
-    rate.  Each packet was acknowledged before, as after a pause, so a burst is of one packet or of
-    two."""
-    settings = '{ slow_start = "classic", pacing = 200 }'
+@pytest.mark.parametrize(("pacing", "rate"), [(50, 1.17), (200, 1.7)], ids=["default", "200"])
+def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str, pacing: int, rate: float) -> None:
+    """A window that may leave at once leaves in bursts with random gaps between them, `rate`
+    windows a round trip on average.  At 1.7 all of it leaves within one, at 1.17 nearly all: the
+    sum of some 100 gaps has a deviation of 8 %.  fq gets several bursts with one gap, more of them
+    with a short one, and so up to twice that rate.  Each packet was acknowledged before, as after a
+    pause, so a burst is of one packet or of two."""
+    settings = f'{{ slow_start = "classic", pacing = {pacing} }}'
     sent = wire(uml, tmp_path / "run", pacing=fq, cc='"composite-8"', composite=settings)
     begin = sent.restart()
     window = sent.window[round(begin, 1)]
     bursts = sent.bursts(begin, begin + RTT, 1e-6)
     (burst,) = {packets for _, packets in bursts[:-1]}
     assert burst in (1, 2)
-    assert sum(packets for _, packets in bursts) == pytest.approx(window, rel=0.01)
+    left = sum(packets for _, packets in bursts)
+    assert left == pytest.approx(window, rel=0.01 if pacing == 200 else 0.1)
     gaps = [b - a for (a, _), (b, _) in pairwise(bursts)]
-    even = burst * RTT / (1.7 * window)
+    even = burst * RTT / (rate * window)
     if fq == "true":
         assert 0.45 * even <= mean(gaps) <= 1.16 * even
     else:

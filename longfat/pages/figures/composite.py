@@ -308,23 +308,21 @@ def phase(runs: Runs) -> Shown:
 
 def reader(runs: Runs) -> Shown:
     """Shares by how often the receiving program reads."""
-    shown = Shown()
-    for (reads, n), of in group(
-        runs("composite-reader"), lambda run: (case(run), int(run["observed"]["streams"]))
-    ).items():
-        shown.values[f"share, {reads}, N={n}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+10), {reads}, N={n}"] = over(of, _off, unit="points", digits=1)
-    return shown
+    return _beside_ten(runs("composite-reader"))
 
 
 def marks(runs: Runs) -> Shown:
     """Shares by marks that are counted, and by marks that are echoed."""
+    return _beside_ten(runs("composite-marks"))
+
+
+def _beside_ten(found: list[Json]) -> Shown:
     shown = Shown()
-    for (told, n), of in group(
-        runs("composite-marks"), lambda run: (case(run), int(run["observed"]["streams"]))
+    for (name, n), of in group(
+        found, lambda run: (case(run), int(run["observed"]["streams"]))
     ).items():
-        shown.values[f"share, {told}, N={n}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+10), {told}, N={n}"] = over(of, _off, unit="points", digits=1)
+        shown.values[f"share, {name}, N={n}"] = over(of, _share, unit="%", digits=1)
+        shown.values[f"off N/(N+10), {name}, N={n}"] = over(of, _off, unit="points", digits=1)
     return shown
 
 
