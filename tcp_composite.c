@@ -680,6 +680,9 @@ static void composite_init(struct sock *sk)
 	ca->restarted = tp->lsndtime - 1;
 	/* Fewer packets than streams: some have none yet. */
 	composite_resize(ca, w, max(tp->snd_ssthresh, 2U), true);
+	/* Nobody knows who would rest, so none grows for a round trip. */
+	if (tcp_in_cwnd_reduction(sk))
+		ca->turn = max(ca->sum, 1U);
 	composite_trace(sk, COMPOSITE_INIT, 0);
 	lf_need_pacing(sk);
 	composite_pace(sk);

@@ -2032,6 +2032,12 @@ static void composite_hook_switch(struct kunit *test)
 	composite_init(sk);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
 	composite_audit(test, tp, "in recovery");
+	/* Streams that backed off in it would rest: for a round trip none grows. */
+	tcp_snd_cwnd_set(tp, 60);
+	composite_test_ack(tp, 59, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
+	composite_test_ack(tp, 1, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 61U);
 	/* So does what a mark took, once: the others of its round trip are the same. */
 	composite_release(sk);
 	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
