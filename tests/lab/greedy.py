@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """In the lab's guest: what a user without privileges gets who wants more than his share.
 
-    greedy.py receive BYTES
+    greedy.py receive BYTES WAY
     greedy.py send ALGORITHM WAY CONNECTIONS
 
 `receive` counts what arrives at port 6000, a line of seconds and bytes for each half second,
@@ -17,10 +17,12 @@ algorithm and came back.  WAY is what it does to its sockets:
     small       packets a third as large
     pace        a low SO_MAX_PACING_RATE and none in turns, each second
     fresh       a new connection in the place of one that has run for two seconds
+    seldom      its receiver reads when a megabyte is there, and not each 5 ms
 """
 
 from __future__ import annotations
 
+import select
 import socket
 import struct
 import sys
@@ -35,22 +37,27 @@ BLOCK = bytes(1 << 20)
 TICK = 0.005  # seconds, an eighth of the round trip without a queue
 
 
-def receive(out: Path) -> None:
+def receive(out: Path, way: str) -> None:
     with socket.create_server(ADDRESS, backlog=64) as server, out.open("w", buffering=1) as log:
         server.setblocking(False)
         peers: list[socket.socket] = []
         room = bytearray(1 << 20)
+        poll = select.poll()
         got = turn = 0
         while True:
             time.sleep(TICK)
             try:
                 peers.append(server.accept()[0])
                 peers[-1].setblocking(False)
+                poll.register(peers[-1], select.POLLIN)
                 # Or acknowledgments and the window would wait for the next turn.
                 peers[-1].setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, len(room))
             except BlockingIOError:
                 pass
+            full = {fd for fd, _ in poll.poll(0)} if way == "seldom" else set()
             for s in peers:
+                if way == "seldom" and s.fileno() not in full:
+                    continue
                 try:
                     # What is dropped and not copied costs no time.
                     got += s.recv_into(room, 0, socket.MSG_TRUNC)
@@ -168,6 +175,6 @@ def send(algorithm: str, way: str, connections: int) -> None:
 
 if __name__ == "__main__":
     if sys.argv[1] == "receive":
-        receive(Path(sys.argv[2]))
+        receive(Path(sys.argv[2]), sys.argv[3])
     else:
         send(sys.argv[2], sys.argv[3], int(sys.argv[4]))

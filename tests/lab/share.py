@@ -37,7 +37,12 @@ CASES = {(cc, FAST): 4 for cc in ("reno", *OURS)} | {
 }
 
 # Ways of greedy.py beside "plain" whose share is documented, too.
-OTHERS = [("reno", FAST, "fresh"), ("reno", SLOW, "fresh"), ("sabul", SLOW, "loss")]
+OTHERS = [
+    ("reno", FAST, "seldom"),
+    ("reno", FAST, "fresh"),
+    ("reno", SLOW, "fresh"),
+    ("sabul", SLOW, "loss"),
+]
 
 MAIN = """
 read up rest </proc/uptime && echo "$up" >began
@@ -45,7 +50,7 @@ sysctl -qw net.ipv4.tcp_allowed_congestion_control="reno cubic {cc}"
 d="ip netns exec lf-d" s="ip netns exec lf-s0"
 nobody="setpriv --reuid 65534 --regid 65534 --clear-groups"
 # On their input: a user may read nothing in this directory.
-$d python3 - receive received <greedy.py >said.receive 2>&1 &
+$d python3 - receive received {way} <greedy.py >said.receive 2>&1 &
 sleep 5 && $s $nobody python3 - send {cc} {way} {connections} <greedy.py >said 2>&1 &
 ./bin/lfgen traffic >samples 2>&1
 """

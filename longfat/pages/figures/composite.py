@@ -278,6 +278,22 @@ def noise(runs: Runs) -> Shown:
     return shown
 
 
+def gro(runs: Runs) -> Shown:
+    """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
+    shown = Shown()
+    paths = group(runs("composite-gro"), lambda run: case(run).rsplit("-", 1)[0])
+    more: dict[str, list[float]] = {"composite": [], "connections": []}
+    for path, of in paths.items():
+        for who, seeds in group(of, lambda run: case(run).rsplit("-", 1)[1]).items():
+            shown.values[f"{who} off N/(N+M), {path}"] = over(seeds, _off, unit="points", digits=1)
+            more[who].append(mean(_off(run) for run in seeds))
+    for who, each in more.items():
+        shown.values[f"{who} off N/(N+M), mean of paths"] = Value(
+            mean(each), unit="points", digits=1
+        )
+    return shown
+
+
 def _receivers(found: list[Json]) -> Shown:
     shown = Shown()
     for name, of in group(found, case).items():

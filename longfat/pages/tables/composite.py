@@ -181,6 +181,33 @@ def _receivers(name: str) -> str:
     return markdown([*headings, "due, %", "share, %", "off, points"], rows)
 
 
+def gro() -> str:
+    """Shares with GRO, held out: a row for each path."""
+    rows = []
+    paths = grouped("composite-gro", lambda run: run["scenario"]["case_name"].rsplit("-", 1)[0])
+    for runs in paths.values():
+        seeds = len(runs) // 2  # the composite's runs are first
+        first, due = runs[0], mean(_column(runs, "due", 100))
+        link, host = first["scenario"]["link"], first["scenario"]["host"]
+        each = [_column(part, "share", 100) for part in (runs[:seeds], runs[seeds:])]
+        rows.append(
+            [
+                _rate(first),
+                f"{first['flows'][0]['base_rtt_ms']:.0f}",
+                f"{link['buffer'][0]:g}",
+                f"{1e3 * host['gro']:g}",
+                str(len(first["flows"]) - 1),
+                str(first["observed"]["streams"]),
+                f"{due:.1f}",
+                *(plus(of, 1) for of in each),
+                *(f"{mean(of) - due:+.1f}" for of in each),
+            ]
+        )
+    headings = ["link", "RTT, ms", "buffer, BDP", "GRO, ms", "M", "N", "due, %"]
+    last = ["composite, %", "N connections, %", "off, points", "N connections' off"]
+    return markdown([*headings, *last], rows)
+
+
 def marks() -> str:
     """Shares by how the receiver tells of marks."""
     found = grouped(
@@ -367,6 +394,7 @@ PARTS = {
         "receivers": receivers,
         "reader": reader,
         "noise": noise,
+        "gro": gro,
         "phase": phase,
         "marks": marks,
         "pacing": pacing,

@@ -24,6 +24,7 @@ def shares() -> str:
 # What the user does, by greedy.py's word for it.
 DOES = {
     "fresh": "new connections in place of old ones",
+    "seldom": "its receiver reads when a megabyte is there",
     "loss": "selected again after each loss",
 }
 
