@@ -31,6 +31,7 @@ from longfat.pages.shown import (
     rate,
     utilisation,
 )
+from longfat.pages.tables.cwhstcp import pacing
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
@@ -447,14 +448,6 @@ def _fair(found: list[Json]) -> Shown:
     return shown
 
 
-def _pacing(run: Json) -> str:
-    """Who paces: the module, the kernel, or none."""
-    chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
-    if chosen != "off":
-        return chosen
-    return "kernel" if run["scenario"]["host"]["pacing"] else "none"
-
-
 def burst(runs: Runs) -> Shown:
     """The queue that bursts make on small buffers, one flow alone."""
     shown = Shown()
@@ -467,11 +460,11 @@ def burst(runs: Runs) -> Shown:
         where = f"{link}, {amount:g} BDP"
         peak = {
             who: over(each, lambda run: run["observed"]["burst_queue"]["max"], digits=1)
-            for who, each in group(of, _pacing).items()
+            for who, each in group(of, pacing).items()
         }
         for who, value in peak.items():
             shown.values[f"{where}, {who}: peak of the queue by bursts"] = value
-        others = [value.ours for who, value in peak.items() if who != "smooth"]
+        others = [value.ours for who, value in peak.items() if who not in ("smooth", "prompt")]
         unpaced = max(peak["kernel"].ours, peak["none"].ours)
         shown.values[f"{where}: smooth over the least of the others"] = Value(
             peak["smooth"].ours / min(others)
@@ -489,7 +482,7 @@ def burst_beside(runs: Runs) -> Shown:
         runs("cwhstcp-burst"), lambda run: float(run["scenario"]["link"]["buffer"][0])
     )
     for amount, of in by_buffer.items():
-        for who, each in group(of, _pacing).items():
+        for who, each in group(of, pacing).items():
             shown.values[f"{amount:g} BDP, {who}: mean queue by bursts"] = over(
                 each, lambda run: run["observed"]["burst_queue"]["mean"], digits=1
             )

@@ -246,7 +246,9 @@ def _fair(*files: str) -> str:
 
 
 def pacing(run: Json) -> str:
-    """Who paces: the module, the kernel, or none."""
+    """Who paces: the module, the kernel, or none; `prompt` if TCP waits for no burst."""
+    if run["scenario"]["host"]["sysctl"]:
+        return "prompt"
     chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
     if chosen != "off":
         return chosen
