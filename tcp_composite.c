@@ -416,8 +416,7 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 	/* With more than 16 for each all of them have backed off, and absorb it. */
 	lost = min(lost, 16U * ca->n);
 	while (lost--)
-		composite_lose(sk, why == COMPOSITE_ECHOED ? lost :
-			       composite_deal(ca), why);
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
@@ -518,8 +517,7 @@ static u64 composite_rate(const struct sock *sk)
 	else
 		percent = ca->book ? ca->book->pacing :
 			  READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
-	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache,
-			      tp->srtt_us);
+	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache, tp->srtt_us);
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
 	rate = div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 	return percent ? max(rate, 1ULL) : 0;
@@ -735,8 +733,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		if (lf_marks_are_exact(tp))
-			composite_losses(sk, tp->delivered_ce - ca->marked,
-					 COMPOSITE_MARKED);
+			composite_losses(sk, tp->delivered_ce - ca->marked, COMPOSITE_MARKED);
 		/* Recovery can be for long, and there is no CWR in it. */
 		else if (tcp_in_cwnd_reduction(sk) && !echoed)
 			composite_losses(sk, ca->n, COMPOSITE_ECHOED);
@@ -745,8 +742,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	/* Is W what limits the sender?  Not while the window comes up to it. */
 	if (cwnd < tp->snd_cwnd_clamp && cwnd - min(cwnd, lost) >= ca->sum - ca->sum / 8 &&
 	    tcp_is_cwnd_limited(sk))
-		composite_successes(sk, ca->slow && ca->book ?
-				    composite_start(sk, acked) : acked);
+		composite_successes(sk, ca->slow && ca->book ? composite_start(sk, acked) : acked);
 	else
 		composite_shrink(sk, lf_unused_window(sk));
 	cwnd = tcp_snd_cwnd(tp);
@@ -820,8 +816,7 @@ static u32 composite_ssthresh(struct sock *sk)
 	if (!ca->n)
 		return max(tcp_snd_cwnd(tp) / 2, 2U);
 	ca->prior_sum = ca->sum;
-	ca->first = ca->slow == ca->n &&
-		    composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
+	ca->first = ca->slow == ca->n && composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
 	/* Our own queue is not the path. */
 	if (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER &&
 	    (tp->lost != ca->lost || tp->delivered_ce != ca->marked))
@@ -893,8 +888,7 @@ static void composite_tx_start(struct sock *sk)
 	if (ca->n)
 		halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
-		composite_shrink(sk, max(cwnd >> halves,
-					 min(cwnd, lf_initial_window(sk))));
+		composite_shrink(sk, max(cwnd >> halves, min(cwnd, lf_initial_window(sk))));
 }
 
 /*
