@@ -103,7 +103,9 @@
  *  9. streams=0 takes N from the path: a stream for each 8 ms of the RTT that is
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
- * 10. All streams leave the first slow start together, before a loss
+ * 10. Selected in a loss event it begins with what that left of the window, and no stream
+ *     grows for a round trip; for five, if there are more streams than packets.
+ * 11. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  What a loss does before that is told at
  *     composite_start_lost().  The thesis's end it one by one, at losses.
  *     slow_start=classic is the thesis's, and so is one stream.
@@ -160,8 +162,7 @@ enum composite_reason {
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>
 
-LF_PARAM_UINT(streams, 8, 0, 64,
-	      "N of plain composite; 0: from the path's RTT");
+LF_PARAM_UINT(streams, 8, 0, 64, "N of plain composite; 0: from the path's RTT");
 LF_PARAM_UINT(pacing, 50, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
 LF_PARAM_ENUM(slow_start, LF_TRAIN,
@@ -211,6 +212,7 @@ struct composite {
 	u32	marked;
 	u32	mss;		/* bytes; what the windows count */
 	u32	paced;		/* tp->delivered when the pace was set */
+	u32	held;		/* successes that let nobody grow */
 	u16	burst;		/* sk_gso_max_segs as we set it, and as it was */
 	u16	burst_before;
 	u8	n;		/* streams; 0: ->init was never called */
@@ -678,9 +680,9 @@ static void composite_init(struct sock *sk)
 	ca->restarted = tp->lsndtime - 1;
 	/* Fewer packets than streams: some have none yet. */
 	composite_resize(ca, w, max(tp->snd_ssthresh, 2U), true);
-	/* Nobody knows who would rest, so none grows for a round trip. */
+	/* Nobody knows who would rest, so no stream grows for as long as one would. */
 	if (tcp_in_cwnd_reduction(sk))
-		ca->turn = max(ca->sum, 1U);
+		ca->held = ca->sum < ca->n ? 5 * ca->sum : ca->sum;
 	composite_trace(sk, COMPOSITE_INIT, 0);
 	lf_need_pacing(sk);
 	composite_pace(sk);
@@ -717,7 +719,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	/* After a SYN with data the kernel takes one delivery back. */
 	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
 	u32 cwnd = tcp_snd_cwnd(tp), w;
-	u32 lost = max_t(s32, tp->lost - ca->lost, 0);
+	u32 lost = max_t(s32, tp->lost - ca->lost, 0), held = min(acked, ca->held);
 	bool echoed;
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
@@ -725,6 +727,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 		return;
 	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
+	ca->held -= held;
 	if (unlikely(tp->mss_cache != ca->mss))
 		composite_rescale(sk);
 	if (unlikely(lost))
@@ -742,14 +745,15 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	/* Is W what limits the sender?  Not while the window comes up to it. */
 	if (cwnd < tp->snd_cwnd_clamp && cwnd - min(cwnd, lost) >= ca->sum - ca->sum / 8 &&
 	    tcp_is_cwnd_limited(sk))
-		composite_successes(sk, ca->slow && ca->book ? composite_start(sk, acked) : acked);
+		composite_successes(sk, ca->slow && ca->book ?
+				    composite_start(sk, acked - held) : acked - held);
 	else
 		composite_shrink(sk, lf_unused_window(sk));
 	cwnd = tcp_snd_cwnd(tp);
 	w = composite_window(ca, cwnd, acked, lost);
 	lf_set_window(sk, w);
 	/* The pacing rate is to follow the window and the RTT. */
-	ca->quiet = ca->slow ? 0 : min(ca->turn - 1, ca->sum / 8);
+	ca->quiet = ca->slow || ca->held ? 0 : min(ca->turn - 1, ca->sum / 8);
 	if (tp->delivered - ca->paced >= w / 16)
 		composite_pace(sk);
 }
@@ -766,7 +770,7 @@ static bool composite_grows(struct sock *sk, u32 acked)
 	u32 grow = acked;
 
 	if (s->ssthresh < TCP_INFINITE_SSTHRESH || acked - 1 >= ca->turn - 1 ||
-	    ca->resting || tp->delivered - ca->paced >= ca->sum / 16 ||
+	    ca->resting || ca->held || tp->delivered - ca->paced >= ca->sum / 16 ||
 	    tcp_snd_cwnd(tp) >= tp->snd_cwnd_clamp ||
 	    (ca->book && ca->book->slow.stage != LF_SS_OVER &&
 	     !lf_train_goes_on(tp, &ca->book->slow, ca->sum, &grow)))

@@ -2032,12 +2032,6 @@ static void composite_hook_switch(struct kunit *test)
 	composite_init(sk);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
 	composite_audit(test, tp, "in recovery");
-	/* Streams that backed off in it would rest: for a round trip none grows. */
-	tcp_snd_cwnd_set(tp, 60);
-	composite_test_ack(tp, 59, 0, tp->delivered);
-	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 60U);
-	composite_test_ack(tp, 1, 0, tp->delivered);
-	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 61U);
 	/* So does what a mark took, once: the others of its round trip are the same. */
 	composite_release(sk);
 	inet_csk(sk)->icsk_ca_state = TCP_CA_CWR;
@@ -2066,6 +2060,53 @@ static void composite_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_LT(test, composite_of(tp)->sum, 104U);
 	KUNIT_EXPECT_GE(test, composite_of(tp)->sum, 100U);
 	composite_audit(test, tp, "another's");
+}
+
+/*
+ * Selected in a loss event, no stream grows until one that backed off in it could: for a round
+ * trip; for five, if there are more streams than packets.  Then all grow, also in slow start.
+ */
+static void composite_hook_switch_held(struct kunit *test)
+{
+	static const struct {
+		u32 which, w, ssthresh, held;
+	} cases[] = {
+		{ 2, 60, 60, 60 },	/* 8 streams */
+		{ 2, 13, 13, 13 },	/* some have less than two packets */
+		{ 5, 100, 100, 100 },	/* 64 streams */
+		{ 2, 6, 6, 30 },	/* some have none */
+		{ 2, 80, TCP_INFINITE_SSTHRESH, 80 },
+		{ 5, 640, 2000, 640 },
+	};
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct tcp_sock *tp = composite_test_sock(test, cases[i].w, cases[i].which);
+		struct sock *sk = (struct sock *)tp;
+		struct composite *ca = composite_of(tp);
+		u32 most = 0, w;
+
+		composite_release(sk);
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+		tp->snd_ssthresh = cases[i].ssthresh;
+		lf_test_set(test, "seed", COMPOSITE_SEED, 0);
+		composite_init(sk);
+		lf_test_set(test, "seed", "0", 0);
+		KUNIT_ASSERT_EQ(test, ca->sum, cases[i].w);
+		for (j = 0; j < cases[i].held; j++)
+			composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_EQ(test, ca->sum, cases[i].w);
+		KUNIT_EXPECT_EQ(test, ca->held, 0U);
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Open;
+		for (j = 0, w = ca->sum; j < 2 * w; j++)
+			composite_test_ack(tp, 1, 0, tp->delivered);
+		KUNIT_EXPECT_GT(test, ca->sum, cases[i].w);
+		/* No stream has had the turns of all. */
+		for (j = 0; j < ca->n; j++)
+			most = max(most, composite_stream(ca, j)->cwnd);
+		KUNIT_EXPECT_LT(test, most, max(ca->sum / 2, 4U));
+		composite_audit(test, tp, "held");
+	}
 }
 
 /* Selected after any number of packets, it knows which were sent before a stream paid. */
@@ -2581,6 +2622,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_begins),
 	KUNIT_CASE(composite_hook_begins_with_fewer),
 	KUNIT_CASE(composite_hook_switch),
+	KUNIT_CASE(composite_hook_switch_held),
 	KUNIT_CASE(composite_hook_switch_late),
 	KUNIT_CASE(composite_hook_no_memory),
 	KUNIT_CASE(composite_hook_memory_storm),
