@@ -58,7 +58,7 @@ check: ## All tests but the hours of `make stress` (installs what they need); SU
 results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels slow_start use security performance bpf speed testing your-own evaluation stress"
 	@scripts/results.sh $(PAGE)
 
-report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build), full (hours, it says how many), peers-once, committed, slurm; JOBS=, TIMEOUT=, AGAIN=1 (anew), OLDER=1 (only what docs/results lacks, or has of older versions), DRY=1 (only say)
+report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build) or full (hours); DRY=1 only says what it costs; more: docs/report.md
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
 evaluate: ## Each of our algorithms by every criterion, the profile smoke; PROFILE=standard or full (hours; it says how many), ALGORITHMS="ltcp sabul"; into evaluated/
@@ -85,6 +85,8 @@ clean-cache: ## Remove the lab's kernels, chroots and Python environments
 help: ## This list
 	@awk 'BEGIN {FS = ":.*## "} \
 		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+		/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2} \
+		END {print "\nExperiments of your own: scripts/longfat run FILE, compare, measure HOST, evaluate; scripts/longfat --help"}' \
+		$(MAKEFILE_LIST)
 
 .PHONY: all modules install uninstall dkms dkms-remove bpf deb clean deps demo check results report evaluate bench stress hooks clean-cache help
