@@ -426,7 +426,7 @@ def fair_fast(runs: Runs) -> Shown:
         "cwhstcp-fair-alone-10g",
     )
     shown = _fair([run for file in files for run in runs(file)])
-    longer = _fair(runs("cwhstcp-fair-10g-long"))
+    longer = _fair([*runs("cwhstcp-fair-10g-long"), *runs("cwhstcp-fair-alone-long")])
     shown.values |= {f"{name}, 600 s": value for name, value in longer.values.items()}
     return shown
 
