@@ -107,7 +107,6 @@ NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"
 BOOTS = {
     "bookworm": ("bookworm", SETUP, acceptance("")),
     "sid": ("sid", SETUP, acceptance(NEWEST)),
-    "bullseye": ("bullseye", SETUP, acceptance("")),
     "bpf": ("bookworm", BPF, bpf()),
     "bpf-short": ("bookworm", BPF, bpf("loads same parameters refused killed", megabytes="1")),
     "bpf-trixie": ("trixie", BPF, bpf(ANY_KERNEL)),
