@@ -22,7 +22,7 @@ from longfat.pages.shown import (
     rate,
     ratio,
 )
-from longfat.pages.tables.composite import COUNTS
+from longfat.pages.tables.composite import COUNTS, of_path
 from longfat.run.result import Json, interval
 
 PAPER = public("composite")
@@ -281,12 +281,10 @@ def noise(runs: Runs) -> Shown:
 def gro(runs: Runs) -> Shown:
     """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
     shown = Shown()
-    paths = group(runs("composite-gro"), lambda run: case(run).rsplit("-", 1)[0])
-    more: dict[str, list[float]] = {"composite": [], "connections": []}
-    for path, of in paths.items():
-        for who, seeds in group(of, lambda run: case(run).rsplit("-", 1)[1]).items():
-            shown.values[f"{who} off N/(N+M), {path}"] = over(seeds, _off, unit="points", digits=1)
-            more[who].append(mean(_off(run) for run in seeds))
+    more: dict[str, list[float]] = {}
+    for (path, who), of in group(runs("composite-gro"), of_path).items():
+        shown.values[f"{who} off N/(N+M), {path}"] = over(of, _off, unit="points", digits=1)
+        more.setdefault(who, []).append(mean(_off(run) for run in of))
     for who, each in more.items():
         shown.values[f"{who} off N/(N+M), mean of paths"] = Value(
             mean(each), unit="points", digits=1

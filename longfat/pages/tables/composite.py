@@ -160,52 +160,52 @@ def noise() -> str:
 def _receivers(name: str) -> str:
     rows = []
     for runs in by_case(name).values():
-        first = runs[0]
-        link, host = first["scenario"]["link"], first["scenario"]["host"]
+        host = runs[0]["scenario"]["host"]
         acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
         due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
-        rows.append(
-            [
-                acks,
-                _rate(first),
-                f"{first['flows'][0]['base_rtt_ms']:.0f}",
-                f"{link['buffer'][0]:g}",
-                str(len(first["flows"]) - 1),
-                str(first["observed"]["streams"]),
-                f"{due:.1f}",
-                f"{share:.1f}",
-                f"{share - due:+.1f}",
-            ]
-        )
-    headings = ["acknowledged", "link", "RTT, ms", "buffer, BDP", "M", "N"]
-    return markdown([*headings, "due, %", "share, %", "off, points"], rows)
+        rows.append([acks, *_path(runs[0]), f"{share:.1f}", f"{share - due:+.1f}"])
+    return markdown(["acknowledged", *PATH, "share, %", "off, points"], rows)
+
+
+PATH = ["link", "RTT, ms", "buffer, BDP", "M", "N", "due, %"]
+
+
+def _path(run: Json) -> list[str]:
+    """The cells under PATH."""
+    return [
+        _rate(run),
+        f"{run['flows'][0]['base_rtt_ms']:.0f}",
+        f"{run['scenario']['link']['buffer'][0]:g}",
+        str(sum(flow["group"] > 0 for flow in run["flows"])),
+        str(run["observed"]["streams"]),
+        f"{100 * run['observed']['due']:.1f}",
+    ]
+
+
+def of_path(run: Json) -> tuple[str, str]:
+    """Of a run of composite-gro: its path, and who is on it."""
+    path, _, who = str(run["scenario"]["case_name"]).rpartition("-")
+    return path, who
 
 
 def gro() -> str:
     """Shares with GRO, held out: a row for each path."""
     rows = []
-    paths = grouped("composite-gro", lambda run: run["scenario"]["case_name"].rsplit("-", 1)[0])
-    for runs in paths.values():
-        seeds = len(runs) // 2  # the composite's runs are first
-        first, due = runs[0], mean(_column(runs, "due", 100))
-        link, host = first["scenario"]["link"], first["scenario"]["host"]
-        each = [_column(part, "share", 100) for part in (runs[:seeds], runs[seeds:])]
+    found = grouped("composite-gro", of_path)
+    for path in dict.fromkeys(path for path, _ in found):
+        ours, theirs = (found[path, who] for who in ("composite", "connections"))
+        shares = [_column(runs, "share", 100) for runs in (ours, theirs)]
+        due = mean(_column(ours, "due", 100))
         rows.append(
             [
-                _rate(first),
-                f"{first['flows'][0]['base_rtt_ms']:.0f}",
-                f"{link['buffer'][0]:g}",
-                f"{1e3 * host['gro']:g}",
-                str(len(first["flows"]) - 1),
-                str(first["observed"]["streams"]),
-                f"{due:.1f}",
-                *(plus(of, 1) for of in each),
-                *(f"{mean(of) - due:+.1f}" for of in each),
+                f"{1e3 * ours[0]['scenario']['host']['gro']:g}",
+                *_path(ours[0]),
+                *(plus(of, 1) for of in shares),
+                *(f"{mean(of) - due:+.1f}" for of in shares),
             ]
         )
-    headings = ["link", "RTT, ms", "buffer, BDP", "GRO, ms", "M", "N", "due, %"]
     last = ["composite, %", "N connections, %", "off, points", "N connections' off"]
-    return markdown([*headings, *last], rows)
+    return markdown(["GRO, ms", *PATH, *last], rows)
 
 
 def marks() -> str:

@@ -247,7 +247,7 @@ def _fair(*files: str) -> str:
 
 def pacing(run: Json) -> str:
     """Who paces: the module, the kernel, or none; `prompt` if TCP waits for no burst."""
-    if run["scenario"]["host"]["sysctl"]:
+    if "net.ipv4.tcp_tso_win_divisor" in run["scenario"]["host"]["sysctl"]:
         return "prompt"
     chosen = str(run["scenario"]["module"]["cwhstcp"]["pacing"])
     if chosen != "off":
