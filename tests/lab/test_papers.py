@@ -141,7 +141,7 @@ def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     shutil.copytree(ROOT, tree, ignore=shutil.ignore_patterns(".*", "out", "__pycache__"))
     runs = tree / "out/runs"
-    command = ["scripts/report.sh", "composite-flood"]
+    command = ["scripts/report.sh", "composite-h2"]
     env = os.environ | {"PROFILE": "quick", "JOBS": "1"}
     with subprocess.Popen(
         command,
@@ -164,7 +164,7 @@ def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
         said += first.stdout.readlines()
     assert first.returncode, "".join(said)
     made = {path: path.stat().st_mtime_ns for path in runs.glob("*.json")}
-    whole = len(work.plan(catalogue.choose(["composite-flood"]), work.profile("quick")))
+    whole = len(work.plan(catalogue.choose(["composite-h2"]), work.profile("quick")))
     assert 1 <= len(made) < whole, "".join(said)
     assert {path.suffix for path in runs.iterdir()} == {".json", ".cpu"}
     again = subprocess.run(command, cwd=tree, env=env, capture_output=True, text=True, timeout=900)
@@ -173,5 +173,5 @@ def test_an_interrupted_report_goes_on(tmp_path: Path) -> None:
     assert {path: path.stat().st_mtime_ns for path in made} == made
     assert len(list(runs.glob("*.json"))) == whole
     report = (tree / "out/report/quick/report.html").read_text()
-    (part,) = re.findall(r'id="composite-flood".*?</article>', report, re.S)
+    (part,) = re.findall(r'id="composite-h2".*?</article>', report, re.S)
     assert f"{whole} of {whole} runs" in part
