@@ -176,7 +176,7 @@ def rates(run: Json, seconds: float, flows: int | None = None) -> list[list[floa
     return found
 
 
-OPEN, DISORDER = 0, 1  # tcpi_ca_state
+OPEN, DISORDER, LOSS = 0, 1, 4  # tcpi_ca_state
 
 
 def loss_events(run: Json, connection: Json) -> int:

@@ -5,6 +5,7 @@
 # (by tests/stock.py) whose /lib/modules holds our modules.  KTAP.
 #
 #	CASES	the cases to run for each module, instead of all
+#	EXCEPT	those of them to leave out
 #
 # A case is a function here or a case of sockets.py.  All run for the first algorithm
 # of a module; for its other names those in which a name matters.
@@ -17,7 +18,6 @@ mark="longfat: acceptance begins"
 ALL="load autoload autoload_setsockopt autoload_nobody one_socket iperf ss_shows unprivileged
 rights in_use uninstall parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
 namespace"
-CASES=${CASES:-$ALL}
 NAMES="load autoload autoload_setsockopt one_socket unprivileged"
 # The kernel never lets go of the module after it, so it is a module's last.
 LAST="namespace"
@@ -267,6 +267,8 @@ quiet() {
 	[ ! -s "$tmp/left" ] || die "$(cat "$tmp/left")"
 	[ "$(($(cat /proc/sys/kernel/tainted) & (1 << 7 | 1 << 9)))" = 0 ] || die "WARN or oops"
 }
+
+CASES=$(for case in ${CASES:-$ALL}; do listed "$case" "${EXCEPT-}" || echo "$case"; done)
 
 # plan CASES AMONG: lines of the plan for those of CASES that are among AMONG.
 plan() {

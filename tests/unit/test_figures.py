@@ -52,6 +52,7 @@ def run(
         "ssthresh": ssthresh or [2] * n,
         "state": state or [OPEN] * n,
         "rtt_us": rtt_us or [100_000] * n,
+        "retransmissions": [0] * n,
         "events": events or [],
     }
     return {
@@ -720,6 +721,8 @@ def test_share_and_variation() -> None:
         "in_order": round((2 / 3) ** 0.5 / 2, 5),
         "share": round(60 / 180, 5),
         "due": 0.8,
+        "lost": [0, 0],
+        "waiting": 0,
         "variation_beside": round((0 + (2 / 3) ** 0.5 / 2) / 2, 5),
     }
 
@@ -733,6 +736,23 @@ def test_parallel_connections_are_taken_together() -> None:
     found = composite.observe(one)
     assert (found["streams"], found["variation"], found["peak"]) == (2, 0, 1)
     assert found["due"] == round(2 / 3, 5)
+
+
+def test_losses_and_waiting_are_of_the_measured_time() -> None:
+    """Of two connections in the composite's place one loses 3 packets of 60 after the warm-up, and
+    waits for half of the 16 samples; of one beside them 5 were lost before."""
+    one = beside([[10, 10, 20, 20, 20], [10, 10, 10, 10, 10]], cc="reno", parallel=2)
+    (first,) = one["flows"][0]["connections"]
+    n = len(first["t"])
+    one["flows"][0]["connections"] = [
+        first | {"retransmissions": [7] * 20 + [10] * (n - 20), "state": [4] * 10 + [0] * (n - 10)},
+        first | {"state": [3] * (n - 8) + [4] * 8},
+    ]
+    (other,) = one["flows"][1]["connections"]
+    other["retransmissions"] = [0] * 5 + [5] * (n - 5)
+    found = composite.observe(one)
+    assert found["lost"] == [3 / 120, 0]
+    assert found["waiting"] == 8 / 32
 
 
 def test_what_arrives_out_of_order_has_arrived() -> None:

@@ -22,7 +22,7 @@ from longfat.pages.shown import (
     rate,
     ratio,
 )
-from longfat.pages.tables.composite import COUNTS, of_path
+from longfat.pages.tables.composite import COUNTS, loss_by_others, of_path
 from longfat.run.result import Json, interval
 
 PAPER = public("composite")
@@ -252,6 +252,19 @@ def beside_cubic(runs: Runs) -> Shown:
             shown.values[f"N connections' share, {where}"],
             unit="points",
             digits=1,
+        )
+        for who, each in (("composite", by[key]), ("N connections", of)):
+            shown.values[f"{who}: loss by that of the Cubic senders, {where}"] = over(
+                each, loss_by_others
+            )
+        shown.values[f"that of N connections by the composite's, {where}"] = ratio(
+            *(
+                shown.values[f"{who}: loss by that of the Cubic senders, {where}"]
+                for who in ("N connections", "composite")
+            )
+        )
+        shown.values[f"time after timeouts, N connections, {where}"] = over(
+            of, lambda run: 100 * float(run["observed"]["waiting"]), unit="%", digits=2
         )
     return shown
 

@@ -8,12 +8,7 @@ from itertools import pairwise
 from statistics import mean, pstdev
 
 from longfat.core.errors import LabError
-from longfat.pages.data import (
-    PUBLISHED,
-    loss_events,
-    mss_of,
-    rates,
-)
+from longfat.pages.data import LOSS, PUBLISHED, loss_events, mss_of, rates
 from longfat.run.result import Json
 
 PUBLIC = tomllib.loads((PUBLISHED / "composite.toml").read_text())
@@ -69,6 +64,27 @@ def longest_step(run: Json, connection: Json) -> float:
     return max(steps(run, connection), default=measured / path)
 
 
+def lost(run: Json, flows: list[Json]) -> float:
+    """Packets that these sent again, for each that arrived, in the measured time."""
+    again = arrived = 0
+    for connection in (one for flow in flows for one in flow["connections"]):
+        first = next(i for i, t in enumerate(connection["t"]) if t >= run["scenario"]["warmup"])
+        again += connection["retransmissions"][-1] - connection["retransmissions"][first]
+        arrived += connection["delivered"][-1] - connection["delivered"][first]
+    return again / arrived
+
+
+def waiting(run: Json, connections: list[Json]) -> float:
+    """The part of the measured time that connections recover from a timeout, in the mean."""
+    states = [
+        state
+        for one in connections
+        for t, state in zip(one["t"], one["state"], strict=True)
+        if t >= run["scenario"]["warmup"]
+    ]
+    return states.count(LOSS) / len(states)
+
+
 SHOWN = (20.0, 25.0)  # seconds of the run whose sequence is shown
 
 
@@ -97,9 +113,10 @@ def windows(run: Json, connection: Json) -> Json:
 def observe(run: Json) -> Json:
     """Of a flow of limited size: how long it took.  Of another: how its throughput varies and
     peaks; throughput is what arrives, `in_order` what the application gets.  If it is alone, its
-    windows.  If not, its share and what is due to it, and of those beside it, each for itself; if
-    samples show steps, these, and of the first seed throughput and sequence over time, of it and
-    of one beside it."""
+    windows.  If not, its share and what is due to it, what it and what those beside it lose, how
+    long it waits after timeouts, and how those beside it vary, each for itself; if samples show
+    steps, these, and of the first seed throughput and sequence over time, of it and of one beside
+    it."""
     first, *beside = run["flows"]
     connections, n = first["connections"], streams(run)
     found: Json = {"streams": n}
@@ -116,6 +133,8 @@ def observe(run: Json) -> Json:
     total = sum(flow["goodput_bps"] for flow in run["flows"])
     found["share"] = round(first["goodput_bps"] / total, 5)
     found["due"] = round(n / (n + len(beside)), 5)
+    found["lost"] = [round(lost(run, flows), 6) for flows in ([first], beside)]
+    found["waiting"] = round(waiting(run, connections), 6)
     others = [per_window(run, flow["connections"], "delivered") for flow in beside]
     found["variation_beside"] = round(mean(variation(one) for one in others), 5)
     # Samples must be closer than a round trip to show steps of it.

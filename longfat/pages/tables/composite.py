@@ -3,15 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from statistics import mean
 
-from longfat.pages.data import (
-    by_case,
-    grouped,
-    markdown,
-    older,
-    plus,
-)
+from longfat.pages.data import by_case, grouped, markdown, older, plus
 from longfat.pages.observe.composite import PUBLIC
 from longfat.pages.tables import picture
 from longfat.run.result import Json
@@ -107,7 +102,13 @@ def share_1g_1500() -> str:
     return _share_table(shares("composite-share-1g-1500"))
 
 
-def share_connections() -> str:
+def loss_by_others(run: Json) -> float:
+    """The part of its packets that the first flow lost, by that of those beside it."""
+    ours, theirs = run["observed"]["lost"]
+    return float(ours / theirs)
+
+
+def _beside_cubic(value: Callable[[Json], float], digits: int) -> str:
     """A composite and N Reno connections beside Cubic senders."""
     rows = []
     theirs = shares("composite-share-connections")
@@ -115,9 +116,19 @@ def share_connections() -> str:
         ours = shares(f"composite-share-{name}")
         for cc, buffer in dict.fromkeys(key[:2] for key in theirs if key in ours):
             for who, runs in (("composite", ours), ("N Reno connections", theirs)):
-                cells = [plus(_column(runs[cc, buffer, n], "share", 100), 1) for n in COUNTS]
+                cells = [plus([*map(value, runs[cc, buffer, n])], digits) for n in COUNTS]
                 rows.append([rate, buffer, who, *cells])
     return markdown(["", "buffer", "beside 16 Cubic", *(f"N = {n}" for n in COUNTS)], rows)
+
+
+def share_connections() -> str:
+    """Their shares, in percent."""
+    return _beside_cubic(lambda run: 100 * float(run["observed"]["share"]), 1)
+
+
+def loss_connections() -> str:
+    """What they lose, by what the Cubic senders do."""
+    return _beside_cubic(loss_by_others, 2)
 
 
 def _rate(run: Json) -> str:
@@ -391,6 +402,7 @@ PARTS = {
         "share-1g": share_1g,
         "share-1g-1500": share_1g_1500,
         "share-connections": share_connections,
+        "loss-connections": loss_connections,
         "receivers": receivers,
         "reader": reader,
         "noise": noise,
