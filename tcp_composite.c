@@ -104,7 +104,8 @@
  *     known when the connection starts, rounded, 1 to 64; 1 if no RTT is known.  So
  *     on paths of 8 to 512 ms the window grows by about 125 packets per second.
  * 10. Selected in a loss event it begins with what that left of the window, and no stream
- *     grows for a round trip; for five, if there are more streams than packets.
+ *     grows for a round trip; for five, if there are more streams than packets.  Selected
+ *     after a timeout it goes on in slow start, as any other.
  * 11. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  What a loss does before that is told at
  *     composite_start_lost().  The thesis's end it one by one, at losses.
@@ -121,6 +122,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/hash.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -541,8 +543,9 @@ static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 }
 
 /*
- * What follows the window and the RTT: the mean rate, and the burst.  The kernel sets
- * sk_gso_max_segs with each route, to what the route's device takes.
+ * What follows the window and the RTT: the mean rate, and the burst.  ->min_tso_segs can
+ * make a burst larger alone, so sk_gso_max_segs makes it smaller.  The kernel sets that with
+ * each route, to what the route's device takes; a device that takes just a burst is not seen.
  */
 static void composite_pace(struct sock *sk)
 {
@@ -591,8 +594,8 @@ static void composite_shrink(struct sock *sk, u32 w)
 /*
  * MTU probing made packets larger and the window smaller in proportion; the streams
  * follow, ssthresh too, or all of them would be in slow start.  If packets become smaller,
- * the kernel keeps their number, and so do the streams.  The same holds if packets become
- * larger without a probe, because the kernel forgot that the path was narrower.
+ * the kernel keeps their number, and so do the streams.  Without MTU probing packets also
+ * become larger where the kernel forgets that the path was narrower: they keep it then too.
  */
 static void composite_rescale(struct sock *sk)
 {
@@ -650,7 +653,8 @@ static void composite_init(struct sock *sk)
 	struct composite_book *book;
 
 	memset(ca, 0, sizeof(*ca));
-	book = n > 1 ? kzalloc(struct_size(book, streams, n), GFP_ATOMIC | __GFP_NOWARN) : NULL;
+	book = n > 1 ? kzalloc(struct_size(book, streams, n),
+				GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT) : NULL;
 	ca->book = book;
 	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
@@ -667,11 +671,13 @@ static void composite_init(struct sock *sk)
 	ca->echo_end = lf_no_echo(sk);
 	/*
 	 * Selected in a loss event: what the event took of the window stays taken, and
-	 * its marks are no new event.  Later losses in it are events.
+	 * its marks are no new event.  Later losses in it are events.  Nobody knows who would
+	 * rest, so no stream grows for as long as one would.
 	 */
 	if (tcp_in_cwnd_reduction(sk)) {
 		w = min(w, max(tp->snd_ssthresh, 1U));
 		ca->echo_end = tp->snd_nxt;
+		ca->held = w < ca->n ? 5 * w : w;
 	}
 	ca->lost = tp->lost;
 	ca->marked = tp->delivered_ce;
@@ -680,9 +686,6 @@ static void composite_init(struct sock *sk)
 	ca->restarted = tp->lsndtime - 1;
 	/* Fewer packets than streams: some have none yet. */
 	composite_resize(ca, w, max(tp->snd_ssthresh, 2U), true);
-	/* Nobody knows who would rest, so no stream grows for as long as one would. */
-	if (tcp_in_cwnd_reduction(sk))
-		ca->held = ca->sum < ca->n ? 5 * ca->sum : ca->sum;
 	composite_trace(sk, COMPOSITE_INIT, 0);
 	lf_need_pacing(sk);
 	composite_pace(sk);
@@ -897,20 +900,23 @@ static void composite_tx_start(struct sock *sk)
 
 /*
  * Comes before each transmission.  Returns the burst, and sets the gap after it: the mean
- * one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on average.
+ * one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on average.  A hash of what
+ * was sent chooses them, so who asks twice gets the same.
  */
 static u32 composite_min_tso_segs(struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
-	struct composite_book *book = ca->book;
+	const struct composite_book *book = ca->book;
+	const struct tcp_sock *tp = tcp_sk(sk);
 	u64 rate;
 	u32 r;
 
 	if ((ca->n && lf_after_idle(sk, ca->restarted)) || !book || !book->rate)
 		return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
 	rate = book->rate;
-	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
-		r = composite_below(&book->spread, 64);
+	if (tcp_snd_cwnd(tp) >= 2U * ca->burst) {
+		r = hash_32(tp->data_segs_out ^ book->spread, 32);
+		r = hash_32(r ^ r >> 15, 6);
 		rate = div_u64(rate << 12, (15 + 14 * (r / 8)) * (15 + 14 * (r % 8)));
 	}
 	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */

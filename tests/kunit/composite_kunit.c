@@ -1822,23 +1822,30 @@ static void composite_only_answers(struct kunit *test)
 		struct tcp_sock *was = kunit_kzalloc(test, sizeof(*was),
 						     GFP_KERNEL);
 		struct sock *sk = (struct sock *)tp;
+		struct composite_book *book = composite_of(tp)->book, page = {};
 		unsigned long rate;
 		u32 i, changed = 0;
 
 		KUNIT_ASSERT_NOT_ERR_OR_NULL(test, was);
 		tp->packets_out = 100;
+		if (book)
+			page = *book;
 		for (i = 0; i < 101; i++) {
 			/* The last time after a pause. */
 			if (i == 100) {
 				tp->packets_out = 0;
 				tp->lsndtime = tcp_jiffies32 - 10 * HZ;
 			}
+			tp->data_segs_out++;
 			memcpy(was, tp, sizeof(*was));
 			composite_min_tso_segs(sk);
 			rate = sk->sk_pacing_rate;
 			changed += rate != ((struct sock *)was)->sk_pacing_rate;
 			((struct sock *)was)->sk_pacing_rate = rate;
+			composite_min_tso_segs(sk);
 			KUNIT_ASSERT_EQ(test, memcmp(was, tp, sizeof(*was)), 0);
+			if (book)
+				KUNIT_ASSERT_EQ(test, memcmp(book, &page, sizeof(page)), 0);
 		}
 		KUNIT_EXPECT_GT(test, changed, 50U);
 	}
@@ -1863,6 +1870,7 @@ static void composite_spreads(struct kunit *test)
 	for (i = 0; i < draws; i++) {
 		u32 gap;
 
+		tp->data_segs_out += 3;
 		KUNIT_ASSERT_EQ(test, composite_min_tso_segs(sk), 3U);
 		/* In thousandths; 1448000 is the mean. */
 		gap = div64_u64(1448000000ULL, sk->sk_pacing_rate);
@@ -2070,13 +2078,14 @@ static void composite_hook_switch_held(struct kunit *test)
 {
 	static const struct {
 		u32 which, w, ssthresh, held;
+		u8 state;
 	} cases[] = {
-		{ 2, 60, 60, 60 },	/* 8 streams */
-		{ 2, 13, 13, 13 },	/* some have less than two packets */
-		{ 5, 100, 100, 100 },	/* 64 streams */
-		{ 2, 6, 6, 30 },	/* some have none */
-		{ 2, 80, TCP_INFINITE_SSTHRESH, 80 },
-		{ 5, 640, 2000, 640 },
+		{ 2, 60, 60, 60, TCP_CA_Recovery },	/* 8 streams */
+		{ 2, 13, 13, 13, TCP_CA_CWR },	/* some have less than two packets */
+		{ 5, 100, 100, 100, TCP_CA_Recovery },	/* 64 streams */
+		{ 2, 6, 6, 30, TCP_CA_Recovery },	/* some have none */
+		{ 2, 80, TCP_INFINITE_SSTHRESH, 80, TCP_CA_Recovery },
+		{ 5, 640, 2000, 640, TCP_CA_Recovery },
 	};
 	u32 i, j;
 
@@ -2087,7 +2096,7 @@ static void composite_hook_switch_held(struct kunit *test)
 		u32 most = 0, w;
 
 		composite_release(sk);
-		inet_csk(sk)->icsk_ca_state = TCP_CA_Recovery;
+		inet_csk(sk)->icsk_ca_state = cases[i].state;
 		tp->snd_ssthresh = cases[i].ssthresh;
 		lf_test_set(test, "seed", COMPOSITE_SEED, 0);
 		composite_init(sk);

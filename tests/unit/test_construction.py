@@ -85,9 +85,10 @@ def test_memory_of_composite() -> None:
 
 
 def test_memory_may_not_sleep() -> None:
-    """->init is called in softirq too, and its memory is nobody's emergency."""
+    """->init is called in softirq too; its memory is nobody's emergency, and that of whoever has
+    the socket."""
     text = re.sub(r"\s+", " ", code(modules.sources()["tcp_composite"]))
-    assert re.search(r"kzalloc\([^;]*GFP_ATOMIC \| __GFP_NOWARN\)", text)
+    assert re.search(r"kzalloc\([^;]*GFP_ATOMIC \| __GFP_NOWARN \| __GFP_ACCOUNT\)", text)
 
 
 def test_memory_of_headers() -> None:

@@ -12,6 +12,7 @@ typedef int gfp_t;
 #define GFP_ATOMIC	0
 #define GFP_KERNEL	0
 #define __GFP_NOWARN	0
+#define __GFP_ACCOUNT	0
 
 static bool slab_empty;
 static long slab_objects;
