@@ -472,9 +472,9 @@ def evaluate(
         made[:] = [
             plan.evaluation(
                 algorithms,
-                against.split(",") if against else [],
+                [word for word in against.split(",") if word],
                 profile,
-                only=only.split(",") if only else [],
+                only=[word for word in only.split(",") if word],
                 kernel=kernel,
                 counted=bool(objects),
             )

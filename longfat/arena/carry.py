@@ -155,8 +155,11 @@ def carry_out(
     """Make these runs; those that failed.  What ends all of them, such as a full disk, is
     raised."""
     forget(runs, out)
-    jobs = [runner.Job(run.scenario, run.seed, file_of(run, out), cost.limit(run)) for run in runs]
-    of = {job.path: run for job, run in zip(jobs, runs, strict=True)}
+    job_of = {
+        run.name: runner.Job(run.scenario, run.seed, file_of(run, out), cost.limit(run))
+        for run in runs
+    }
+    of = {job_of[run.name].path: run for run in runs}
 
     def keep(data: Json, path: Path, where: Path) -> None:
         run = of[path]
@@ -164,17 +167,20 @@ def carry_out(
             raise LabError(f"{run.name}: {' and '.join(names)} never sent anything")
         result.write(kept(run, data, where), path)
 
-    return runner.run(
-        jobs,
-        where,
-        workers=workers,
-        timeout=math.inf,
-        stall=stall,
-        console=console,
-        keep_going=True,
-        keep=keep,
-        failed=lambda failure: _say(failure, of[failure.job.path], out, where),
-    )
+    failed = []
+    for some, many in cost.parts(runs, workers):
+        failed += runner.run(
+            [job_of[run.name] for run in some],
+            where,
+            workers=many,
+            timeout=math.inf,
+            stall=stall,
+            console=console,
+            keep_going=True,
+            keep=keep,
+            failed=lambda failure: _say(failure, of[failure.job.path], out, where),
+        )
+    return failed
 
 
 def _say(failure: runner.Failure, run: Run, out: Path, where: Where) -> None:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import os
 
 from longfat.arena.plan import Run
 from longfat.run import identity, lflink
@@ -68,6 +69,15 @@ def memory(run: Run) -> int:
     """Megabytes that a run takes at most."""
     of = identity.memory_emulated if run.counted else identity.memory
     return BESIDE_MB + of(run.scenario)
+
+
+def parts(runs: list[Run], workers: int, megabytes: float = 0) -> list[tuple[list[Run], int]]:
+    """Runs, and how many of them at once: those of which so many do not fit into the memory, of
+    this machine if none is given, one at a time; the others then."""
+    megabytes = megabytes or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
+    large = [run for run in runs if workers * memory(run) > megabytes]
+    small = [run for run in runs if run not in large]
+    return [(some, many) for some, many in ((large, 1), (small, workers)) if some]
 
 
 def table(runs: list[Run]) -> tuple[list[str], list[list[str]]]:

@@ -75,8 +75,10 @@ class Number(_Strict):
     # The run that it is compared with differs in these: cc, beside or case.
     base: dict[Literal["cc", "beside", "case"], str] = {}
     floor: float = -math.inf  # a path with less counts as this
+    ceiling: float = math.inf  # a path with more counts as this
     same: float = 0.0  # a difference that is none, in `unit`
     harmful: float | None = None  # beyond this, and worse than the standards
+    because: str = ""  # why there
 
     @model_validator(mode="after")
     def _known(self) -> Self:
@@ -159,6 +161,7 @@ class Marks(_Strict):
 
     standards: list[str]
     part: float  # of the standard's number: a difference up to this is none
+    in_every_card: list[str]  # as far as they were run
     only_marked: list[str]  # algorithms for links that mark alone
 
 
@@ -231,16 +234,16 @@ def marks() -> Marks:
 
 
 def choose(words: list[str]) -> list[Criterion]:
-    """The criteria that these words name, all of them if there are none: an id, how one begins
-    ("tcpeval-4.4"), or a section of the RFC that is one of several ("6.3")."""
+    """The criteria that these words name, all of them if there are none: an id; else how some begin
+    ("tcpeval-4.4", or "5.2." for what is below 5.2), or a section of the RFC that is one of several
+    ("6.3")."""
     every = load()
 
     def named(word: str) -> list[Criterion]:
-        return [
+        return [one for one in every if one.id == word] or [
             one
             for one in every
-            if one.id == word
-            or re.match(re.escape(word) + r"[.-]", one.id)
+            if re.match(re.escape(word.rstrip(".-")) + r"[.-]", one.id)
             or (one.id[0].isdigit() and word in one.section.split(", "))
         ]
 

@@ -354,10 +354,16 @@ def _ours(seen: Seen) -> tuple[float, list[float]]:
 
 @_metric
 def seconds_to(
-    seen: Seen, part: float = 0.9, after: str = "0s", until: str = "", hold: str = "500ms"
+    seen: Seen,
+    part: float = 0.9,
+    after: str = "0s",
+    until: str = "",
+    hold: str = "500ms",
+    begun: bool = False,
 ) -> float | None:
     """Seconds from `after` until ours have so large a part of the link as it is then, for as long
-    as `hold`, and for two of its round trips, as what pauses in each has less."""
+    as `hold`, and for two of its round trips, as what pauses in each has less.  `begun`: from when
+    the first of it arrives; with `part` 0 how long that takes."""
     step, each = _ours(seen)
     full = mss(seen.run) / float(seen.scenario["link"]["mtu"])
     want = part * _rate(seen, units.seconds(after)) * full
@@ -366,6 +372,11 @@ def seconds_to(
     width = max(1, math.ceil(max(units.seconds(hold), trips) / step - 1e-9))
     first = round(units.seconds(after) / step)
     last = min(len(each), round(units.seconds(until) / step) if until else len(each))
+    if begun:
+        came = next((place for place in range(first, last) if each[place] > 0), last)
+        if not part:
+            return (came - first) * step if came < last else math.inf
+        first = came
     for place in range(first, last - width + 1):
         if mean(each[place : place + width]) >= want:
             return (place - first) * step

@@ -18,7 +18,7 @@ from longfat.run.result import CLASSES, Json, carried, percentile
 from longfat.run.scenario import Scenario, payload
 
 # Raised when one of these makes something else of the same run.
-VERSION = 2
+VERSION = 3
 POINTS = 1500  # of a series at most
 LOSSY = 0.1  # a second with more than this lost is one in which a circuit breaker would open
 
@@ -232,11 +232,12 @@ def camps(run: Json) -> Json:
 
 
 def lossy(run: Json) -> float | None:
-    """Share of the seconds in which more than a tenth of the bulk flows' packets was lost at the
-    bottleneck."""
-    stride = max(1, round(1 / float(run["scenario"]["sample"])))
-    arrived = _sum([_of_group(run, group, "delivered") for group in _groups(run)])[::stride]
-    lost = run["queue"]["dropped"][::stride]
+    """Share of the seconds from the warm-up on in which more than a tenth of the bulk flows'
+    packets was lost at the bottleneck."""
+    sample = float(run["scenario"]["sample"])
+    stride, first = max(1, round(1 / sample)), round(float(run["scenario"]["warmup"]) / sample)
+    arrived = _sum([_of_group(run, group, "delivered") for group in _groups(run)])[first::stride]
+    lost = run["queue"]["dropped"][first::stride]
     seconds = [
         (b - a, d - c) for (a, b), (c, d) in zip(pairwise(arrived), pairwise(lost), strict=False)
     ]

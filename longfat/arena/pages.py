@@ -114,8 +114,10 @@ class Section:
 
 def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:
     """The command that gives the numbers of an algorithm in a criterion."""
-    every = of.contenders if criterion.beside == "all" else [cc]
     against = [one.text for one in of.against]
+    # Those that its marks are by come with it.
+    others = [one for one in _others(of, cc) if one not in of.against]
+    every = of.contenders if criterion.beside == "all" else [cc, *others]
     words = [data.COMMAND, "evaluate", *(one.text for one in every)]
     words += ["--only", criterion.id, "--profile", of.profile]
     words += ["--against", ",".join(against)] if against != [*STANDARD[of.profile]] else []
@@ -152,16 +154,11 @@ def _environment(*, html: bool) -> jinja2.Environment:
 
 
 def _others(of: Evaluation, cc: Contender) -> list[Contender]:
-    """Who stands beside it in its card: the standards first."""
-    standards = marks().standards
-    order = sorted(
-        of.against,
-        key=lambda one: (
-            one.text not in standards,
-            standards.index(one.text) if one.text in standards else 0,
-        ),
-    )
-    return [one for one in order if one != cc]
+    """Who stands beside it in its card: those that are in every card, then who else it is
+    against."""
+    names = {one.text: one for one in of.all}
+    always = [names[name] for name in marks().in_every_card if name in names]
+    return [one for one in dict.fromkeys([*always, *of.against]) if one != cc]
 
 
 def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> Detail:
@@ -360,7 +357,7 @@ def _paths(scores: Scores) -> Iterator[list[str]]:
             ]
 
 
-def _cells(scores: Scores) -> Iterator[list[str]]:
+def _cells(scores: Scores, own: Sequence[str]) -> Iterator[list[str]]:
     for cell in scores.cells.values():
         yield [
             *(cell.criterion.id, cell.number.name, cell.number.unit, cell.number.better),
@@ -368,16 +365,26 @@ def _cells(scores: Scores) -> Iterator[list[str]]:
             cell.reason,
             *("yes" if cell.worst else "", str(len(cell.points)), str(len(cell.failed))),
             *(str(len(cell.every) - len(cell.without)), str(len(cell.every))),
+            again(scores.of, cell.criterion, cell.cc, own),
         ]
 
 
-def _squares(scores: Scores) -> Iterator[list[str]]:
+def _both(of: Evaluation, criterion: Criterion, square: league.Square, own: Sequence[str]) -> str:
+    """The command that gives what two have beside each other."""
+    both = list(dict.fromkeys([square.cc.text, square.beside.text]))
+    words = [data.COMMAND, "evaluate", *both, "--against", both[0], "--only", criterion.id]
+    words += ["--profile", of.profile, *(["--kernel", of.kernel] if of.kernel else [])]
+    return shlex.join([*words, *own, *AGAIN])
+
+
+def _squares(scores: Scores, own: Sequence[str]) -> Iterator[list[str]]:
     for one in league.heat(scores):
         for square in (square for row in one.rows for square in row):
             yield [
                 *(one.criterion.id, one.path, square.cc.text, square.beside.text),
                 *(_value(square.share), str(len(square.shares)), square.why),
                 f"{SCENARIOS}/{square.run.file}" if square.run else "",
+                _both(scores.of, one.criterion, square, own) if square.run else "",
             ]
 
 
@@ -391,13 +398,14 @@ def _dots(scores: Scores) -> Iterator[list[str]]:
                 ]
 
 
-def tables(scores: Scores) -> dict[str, str]:
+def tables(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
     """File -> CSV: what the league's page shows, and every number of every path and run."""
     head = "criterion number unit"
     return {
         "league.csv": _csv(
-            f"{head} better algorithm text value spread mark why worst runs failed paths of_paths",
-            _cells(scores),
+            f"{head} better algorithm text value spread mark why worst runs failed paths of_paths "
+            "command",
+            _cells(scores, own),
         ),
         "runs.csv": _csv(
             f"{head} algorithm beside path seed value state why scenario result base base_result",
@@ -407,7 +415,8 @@ def tables(scores: Scores) -> dict[str, str]:
             f"{head} algorithm beside path values scenario base_scenario", _paths(scores)
         ),
         "heat.csv": _csv(
-            "criterion path algorithm beside share runs why scenario", _squares(scores)
+            "criterion path algorithm beside share runs why scenario command",
+            _squares(scores, own),
         ),
         "cloud.csv": _csv(
             "criterion path algorithm seed queue_ms mbps scenario result", _dots(scores)
@@ -424,10 +433,12 @@ def forget(out: Path) -> None:
 
 
 def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
-    """Write all pages below `out`; those that a reader begins with."""
+    """Write all pages below `out`; those that a reader begins with.  Those of another evaluation
+    that was there go: their marks are by others."""
+    texts = tables(scores, own) | all_of_them(scores, own)
     for cc in scores.of.all:
-        for name, text in card(scores, cc, own).items():
-            result.write_whole(text, out / CARDS / name)
-    for name, text in (tables(scores) | all_of_them(scores, own)).items():
+        texts |= {f"{CARDS}/{name}": text for name, text in card(scores, cc, own).items()}
+    forget(out)
+    for name, text in texts.items():
         result.write_whole(text, out / name)
     return [*(out / CARDS / f"{cc.file}.html" for cc in scores.of.contenders), out / "league.html"]

@@ -25,7 +25,7 @@ SCENARIOS, RUNS = "scenarios", "runs"
 # Seeds of each run: an algorithm may draw at random where the path does not.
 SEEDS = {"smoke": 1, "standard": 1, "full": 3}
 STANDARD = {
-    "smoke": ("cubic",),
+    "smoke": ("cubic", "reno"),
     "standard": ("cubic", "reno", "bbr"),
     "full": ("cubic", "reno", "bbr"),
 }

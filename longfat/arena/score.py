@@ -58,7 +58,7 @@ class Cell:
     points: list[Point] = field(default_factory=list)
     why: str = ""  # there is no number, or no better mark
     mark: Mark = Mark.NONE
-    worst: bool = False  # of all that were run
+    worst: bool = False  # of all that were run, and worse than the standards
     every: list[str] = field(default_factory=list)  # the paths of the number
     skipped: dict[str, str] = field(default_factory=dict)  # those that no algorithm has -> why
 
@@ -91,8 +91,8 @@ class Cell:
         return found
 
     def by_path(self) -> Paths:
-        """Path -> the mean over the seeds, which counts as `floor` if it is below; None if a seed
-        has no value."""
+        """Path -> the mean over the seeds, which counts as `floor` if it is below, and as `ceiling`
+        if it is above; None if a seed has no value."""
         there = self.values()
         return {
             path: _over({path: there[path]}, self.number) if path in there else None
@@ -166,7 +166,9 @@ class Cell:
 
 def _over(values: Values, number: Number) -> float:
     """The number over paths of which each has a value."""
-    means = [max(number.floor, fmean(of.values())) for of in values.values()]
+    means = [
+        min(number.ceiling, max(number.floor, fmean(of.values()))) for of in values.values()
+    ]
     return OVER[number.over](means)
 
 
@@ -329,11 +331,10 @@ def _judge(value: float | None, gains: list[float], number: Number) -> Mark:
     beyond = number.harmful is not None and sign * value < sign * number.harmful
     if not gains:
         return Mark.NONE if number.harmful is None else Mark.HARMFUL if beyond else Mark.HARMLESS
-    if min(gains) > 0:
-        return Mark.BETTER
     if max(gains) < 0:
         return Mark.HARMFUL if beyond else Mark.WORSE
-    return Mark.BETWEEN
+    # Nothing is good that does harm, though the standards do more.
+    return Mark.BETTER if min(gains) > 0 and not beyond else Mark.BETWEEN
 
 
 def score(of: Evaluation, out: Path) -> Scores:
@@ -434,8 +435,8 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
             plain = [_compare(mine, values[one], number, chance=True) or 0 for one in there]
             if (else_it_is := _judge(cell.value, plain, number)) is not cell.mark:
                 cell.why = f"{else_it_is} by no more than the seeds differ"
-        if cell.cc in of.contenders and cell.value is not None and gains:
-            cell.worst = max(gains.values()) <= 0 and min(gains.values()) < 0
+        if cell.mark in (Mark.WORSE, Mark.HARMFUL) and cell.cc in of.contenders and gains:
+            cell.worst = max(gains.values()) <= 0
 
 
 def _guard(of: Evaluation, criterion: Criterion, cells: dict[tuple[str, int, str], Cell]) -> None:

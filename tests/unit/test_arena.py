@@ -121,6 +121,32 @@ def test_the_page_says_what_cannot_be_harmful() -> None:
     assert said.replace("\n", " ") == ", ".join(without)
 
 
+def test_every_threshold_has_a_reason() -> None:
+    numbers = [(one.id, number) for one in criteria.load() for number in one.number]
+    for ident, number in numbers:
+        assert (number.harmful is None) is (not number.because), f"{ident}: {number.name}"
+
+
+def test_no_standard_is_beyond_a_threshold() -> None:
+    """Where reno or cubic is, it says nothing of anybody else."""
+    league = rows(modules.ROOT / "docs/results/evaluation/league.csv")
+    harmful = {
+        (one.id, number.name): number
+        for one in criteria.load()
+        for number in one.number
+        if number.harmful is not None
+    }
+    seen = 0
+    for row in league:
+        number = harmful.get((row["criterion"], row["number"]))
+        if number and row["algorithm"] in criteria.marks().standards and row["value"]:
+            sign = 1 if number.better == "more" else -1
+            value, most = (sign * float(x) for x in (row["value"], number.harmful or 0))
+            assert value >= most, f"{row['criterion']}, {number.name}: {row['algorithm']}"
+            seen += 1
+    assert seen > 30
+
+
 @pytest.mark.parametrize("profile", criteria.PROFILES)
 def test_every_number_has_runs(profile: str) -> None:
     """In `full` each number is of some; in the others of some, or it is left out and said."""
@@ -142,15 +168,14 @@ def test_every_number_has_runs(profile: str) -> None:
 
 
 def test_the_first_look_is_short() -> None:
-    """Ten minutes on two cores, of one algorithm beside cubic."""
+    """Ten minutes on two cores, of one algorithm beside cubic and reno."""
     of = plan.evaluation(["vegas"], [], "smoke")
-    assert {one.text for one in of.all} == {"vegas", "cubic"}
+    assert {one.text for one in of.all} == {"vegas", "cubic", "reno"}
     seconds = sum(cost.seconds(run) for run in of.runs)
     assert seconds < 2 * 600
     # As the page says.
     page = (modules.ROOT / "docs/evaluation.md").read_text()
-    assert f"{len(of.runs)} runs, by its estimate ten minutes" in page
-    assert cost.length(seconds) == "10 min"
+    assert f"{len(of.runs)} runs, by its estimate {cost.length(seconds)}utes of" in page
     standard = plan.evaluation(["vegas"], [], "standard")
     assert sum(cost.seconds(run) for run in standard.runs) < 2 * 7200
 
@@ -162,11 +187,17 @@ def test_a_run_has_a_limit_by_what_it_costs() -> None:
 
 def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
     """Its kernel has a limit, whatever may be in flight."""
-    of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1", "tcpeval-4.4.3"])
+    of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1-10g", "tcpeval-4.4.3"])
     most = max(of.runs, key=lambda run: run.scenario.most_in_flight)
     assert most.path == "600ms, 1bdp" and 32 * most.scenario.most_in_flight / 2**20 > 40000
     assert cost.memory(most) == 1024 + 16384
     assert f"at most {cost.memory(most) / 1000:.1f} GB" in cost.total(of.runs, 2)
+    # Two of them at once would not fit.
+    (large, one), (rest, two) = cost.parts(of.runs, 2, 24000)
+    assert (one, two) == (1, 2) and most in large and len(large) + len(rest) == len(of.runs)
+    assert all(cost.memory(run) > 12000 for run in large)
+    assert all(cost.memory(run) <= 12000 for run in rest)
+    assert cost.parts(of.runs, 1, 24000) == [(of.runs, 1)] and cost.parts([], 2) == []
 
 
 def test_a_written_scenario_is_the_same_in_the_file() -> None:
@@ -227,6 +258,10 @@ def test_loads_are_what_they_are_called() -> None:
          | {"nsperf-shallow"}),
         (["7.2"], {"7.2", "5.1.3"}),
         (["6.3"], {"6.1", "6.1-10g"}),
+        # One that is the beginning of others is chosen alone.
+        (["6.1"], {"6.1"}),
+        (["5.2"], {"5.2"}),
+        (["5.2."], {"5.2.1", "5.2.2", "5.2.3", "tcpeval-6.1"}),
     ],
 )  # fmt: skip
 def test_criteria_are_chosen(words: list[str], ids: set[str]) -> None:
@@ -439,6 +474,28 @@ def test_time_to_a_rate() -> None:
     slower = [{"time": 1.0, "rate": 1_000_000, "delay": None}]
     assert value("seconds_to", rated([0.91] * 50, slower), after="1s") == 0
     assert value("seconds_to", rated([0.91] * 50, slower), after="0s") == math.inf
+
+
+def test_time_to_a_rate_from_when_something_came() -> None:
+    """Who has to wait for its turn is not slow for that."""
+    full = 10 * 1448 / 1500
+    waits = [full] * 10 + [0.0] * 12 + [0.3 * full] * 3 + [full] * 30
+    assert value("seconds_to", rated(waits), after="1s") == pytest.approx(1.5)
+    assert value("seconds_to", rated(waits), after="1s", begun=True) == pytest.approx(0.3)
+    assert value("seconds_to", rated(waits), after="1s", begun=True, part=0) == pytest.approx(1.2)
+    for part in (0, 0.9):
+        found = value("seconds_to", rated([0.0] * 50), begun=True, part=part)
+        assert found == math.inf
+
+
+def test_a_lossy_second_is_one_of_the_measured_time() -> None:
+    """One before the warm-up is slow start's; one of two behind it is."""
+    one = record()
+    one["scenario"] |= {"sample": 0.5, "warmup": 1.0, "duration": 3.0}
+    columns = {"t": [0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0], "delivered": [0, 0, 10, 50, 90, 180, 189]}
+    one["flows"] = [flow(0, 0) | {"connections": [columns]}]
+    one["queue"] = {"dropped": [0, 40, 90, 90, 90, 110, 110]}
+    assert observe.lossy(one) == 0.5
 
 
 def test_a_rate_is_held_for_two_round_trips() -> None:
@@ -735,6 +792,7 @@ def number(**changes: Any) -> criteria.Number:
     ("value", "standards", "more", "mark"),
     [
         (50.0, [100.0, 80.0], {}, Mark.BETTER),
+        (50.0, [100.0, 80.0], {"harmful": 40.0}, Mark.BETWEEN),  # less harm is harm
         (79.0, [100.0, 80.0], {}, Mark.BETWEEN),  # within a twentieth of the better one
         (90.0, [100.0, 80.0], {}, Mark.BETWEEN),
         (120.0, [100.0, 80.0], {}, Mark.WORSE),
@@ -904,6 +962,12 @@ def test_a_gain_does_not_pay_for_harm(own: Path, tmp_path: Path) -> None:
     assert vegas.value == 40
     # What was measured is in the table.
     assert {one.value for one in vegas.points} == {80, -100}
+    # So it is with a ceiling, for what is better the more there is.
+    (own / "1.toml").write_text(harmed().replace("harmful = 50", "harmful = 50\nceiling = 60"))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "full")
+    vegas = goodputs(of, tmp_path, each).cell(of.criteria[0], 0, of.all[0])
+    assert vegas.by_path() == {"10p beside cubic": 60, "100p beside cubic": -100}
 
 
 def test_harm_has_a_floor_and_a_threshold() -> None:
@@ -1292,6 +1356,10 @@ def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
     shutil.copytree(out, other, ignore=shutil.ignore_patterns("*.html", "*.md", "*.csv", "img"))
     pages.write(score.score(of, other), other, ["--module", "x.c"])
     assert made == files(other)
+    # Another evaluation's pages go, whose marks are by others.
+    less = small("vegas")
+    pages.write(score.score(less, other), other)
+    assert not (other / "cards/dctcp.html").exists() and (other / "cards/vegas.html").exists()
     for page in sorted(out.rglob("*.html")):
         there = links(page)
         assert there.found
@@ -1309,7 +1377,8 @@ def test_pages(own: Path, backend: Fake, tmp_path: Path) -> None:
         assert run == f"scripts/longfat run DIRECTORY/{rest}"
         alone, both = re.findall(r"<code>(scripts/longfat evaluate .*)</code>", card)
         assert alone == (
-            f"scripts/longfat evaluate {name} --only 1 --profile smoke --module x.c -o again"
+            f"scripts/longfat evaluate {name} --only 1 --profile smoke --against cubic "
+            "--module x.c -o again"
         )
         assert "evaluate vegas dctcp --only 2 " in both
     assert 'class="between"' in (out / "cards/vegas.html").read_text()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 
+from longfat.arena import cost, criteria, plan
 from longfat.arena.keep import NAME
 from longfat.pages import data
 from longfat.pages.data import markdown, measured, older
@@ -149,9 +150,48 @@ def deciding() -> str:
     }
     without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
     rows = [[f"`{cc}`", *map(_shown, of)] for cc, of in cells.items() if cc not in without]
-    headings = [f"[{text}](evaluation.md#the-league)" for _, _, text in DECIDING]
+    where = "../longfat/arena/criteria"
+    headings = [f"[{text}]({where}/{ident}.toml)" for ident, _, text in DECIDING]
     said = "".join(f"\n\n`{cc}` has none of them: {why}." for cc, why in without.items())
     return markdown(["", *headings], rows) + said
+
+
+def thresholds() -> str:
+    """All of them, and why."""
+    rows = []
+    for one in criteria.load():
+        for number in one.number:
+            if number.harmful is not None:
+                unit = f" {number.unit}" if number.unit else ""
+                side = "below" if number.better == "more" else "above"
+                rows.append(
+                    [
+                        _criterion(one.id, one.title),
+                        number.name,
+                        f"{side} {number.harmful:g}{unit}",
+                        number.because,
+                    ]
+                )
+    return markdown(["criterion", "number", "harmful", "because"], rows, prose=(1, 2, 3))
+
+
+def costs() -> str:
+    """What a profile costs for one algorithm, by estimate."""
+    rows = []
+    for profile in criteria.PROFILES:
+        runs = plan.evaluation(["ltcp"], [], profile).runs
+        seconds = sum(map(cost.seconds, runs))
+        rows.append(
+            [
+                f"`{profile}`",
+                f"{len(runs):,}",
+                cost.length(seconds),
+                cost.length(seconds / 2),
+                f"{max(map(cost.memory, runs)) / 1000:.1f} GB",
+            ]
+        )
+    headings = ["", "runs", "processor time", "on two cores", "memory of a run, at most"]
+    return markdown(headings, rows)
 
 
 def smoke() -> str:
@@ -179,6 +219,8 @@ PARTS = {
         "counts": counts,
         "worst": worst,
         "pairs": pairs,
+        "thresholds": thresholds,
+        "costs": costs,
         "smoke": smoke,
         "older": older,
     },
