@@ -166,9 +166,7 @@ class Cell:
 
 def _over(values: Values, number: Number) -> float:
     """The number over paths of which each has a value."""
-    means = [
-        min(number.ceiling, max(number.floor, fmean(of.values()))) for of in values.values()
-    ]
+    means = [min(number.ceiling, max(number.floor, fmean(of.values()))) for of in values.values()]
     return OVER[number.over](means)
 
 
