@@ -2,8 +2,8 @@
 """What of an evaluation is committed, in docs/results.  The tables of the pages are made of it
 (longfat.pages.tables.evaluation).
 
-evaluation/*.csv are those tables of the evaluation that are not of single runs.  evaluation.json
-says what they are of:
+evaluation/*.csv are those tables of the evaluation that are not of single runs, evaluation/*.svg
+its clouds and heat maps.  evaluation.json says what they are of:
 
 version, modules    of the tree that it was made with; modules of those that are in it
 profile, kernel     how much was run, and on which kernel if one was asked for
@@ -11,6 +11,7 @@ kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
 runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
+clouds, heat        picture -> its criterion and path
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers, `scenarios` is one of all scenario
                     files, `first` is what the first run of each path of each criterion is known by
@@ -27,7 +28,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from longfat.arena import criteria, league, metrics, observe, pages, plan, score
+from longfat.arena import criteria, league, metrics, observe, pages, pictures, plan, score
 from longfat.arena.criteria import Criterion
 from longfat.arena.plan import Evaluation, Run
 from longfat.arena.score import Scores
@@ -180,10 +181,19 @@ def write(scores: Scores) -> Path:
     """Write it into docs/results.  If that ends early there is none, rather than parts of two."""
     path, found = place(scores.of), kept(scores)
     tables = pages.tables(scores)
+    files = {name: tables[name] for name in TABLES}
+    found["clouds"], found["heat"] = {}, {}
+    for file, (criterion, of_path, svg) in pages.clouds(scores).items():
+        files[Path(file).name] = pages.as_file(svg)
+        found["clouds"][Path(file).name] = [criterion.id, of_path]
+    for number, one in enumerate(league.heat(scores)):
+        name = f"{one.criterion.id}-{number}.svg"
+        files[name] = pages.as_file(pictures.heat(one))
+        found["heat"][name] = [one.criterion.id, one.path]
     path.unlink(missing_ok=True)
-    for old in path.with_suffix("").glob("*.csv"):
+    for old in path.with_suffix("").glob("*"):
         old.unlink()
-    for name in TABLES:
-        result.write_whole(tables[name], path.with_suffix("") / name)
+    for name, text in files.items():
+        result.write_whole(text, path.with_suffix("") / name)
     result.write_whole(json.dumps(found, indent=0) + "\n", path)
     return path

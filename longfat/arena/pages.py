@@ -242,11 +242,11 @@ def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, st
     }
     for one in found:
         for place, svg in enumerate(one.pictures):
-            texts[names[one.criterion.id, place]] = _file(svg)
+            texts[names[one.criterion.id, place]] = as_file(svg)
     return texts
 
 
-def _file(svg: str) -> str:
+def as_file(svg: str) -> str:
     """A picture as a file."""
     return '<?xml version="1.0" encoding="utf-8"?>\n' + svg
 
@@ -254,7 +254,7 @@ def _file(svg: str) -> str:
 # --- the league
 
 
-def _clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
+def clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
     """File -> criterion, path, and picture."""
     return {
         f"{IMAGES}/{criterion.id}-{number}.svg": (criterion, path, svg)
@@ -266,7 +266,7 @@ def _clouds(scores: Scores) -> dict[str, tuple[Criterion, str, str]]:
 
 def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
     """The files of the page of all algorithms."""
-    clouds = _clouds(scores)
+    drawn = clouds(scores)
     rows = [
         (cc, [scores.cell(criterion, 0, cc) for criterion in scores.of.criteria])
         for cc in scores.of.all
@@ -281,7 +281,7 @@ def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
             names=names,
             heat=league.heat(scores),
             worst=scores.worst,
-            clouds=[(criterion, path, file) for file, (criterion, path, _) in clouds.items()],
+            clouds=[(criterion, path, file) for file, (criterion, path, _) in drawn.items()],
             profile=scores.of.profile,
             kernels=kernels(scores),
             not_run=not_run(),
@@ -293,7 +293,7 @@ def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
             scenarios=SCENARIOS,
         )
     )
-    return {"league.html": page} | {file: _file(svg) for file, (_, _, svg) in clouds.items()}
+    return {"league.html": page} | {file: as_file(svg) for file, (_, _, svg) in drawn.items()}
 
 
 def _sort(cell: Cell) -> str:

@@ -170,6 +170,23 @@ def of_criterion(scores: Scores, criterion: Criterion, ccs: list[Contender]) -> 
     return found
 
 
+def heat(of: league.Heat) -> str:
+    """Who gets what beside whom on a path: the row's flow of both, %."""
+    names = [row[0].cc.text for row in of.rows]
+    shares = [[math.nan if one.share is None else one.share for one in row] for row in of.rows]
+    size = 1.6 + 0.42 * len(names)
+    figure, axes = pyplot.subplots(figsize=(size + 0.4, size), layout="constrained")
+    axes.imshow(shares, cmap="RdBu", vmin=-20, vmax=120)
+    for y, row in enumerate(of.rows):
+        for x, one in enumerate(row):
+            axes.text(x, y, one.text, ha="center", va="center", fontsize="x-small")
+    axes.set_xticks(range(len(names)), names, rotation=60, ha="right", fontsize="small")
+    axes.set_yticks(range(len(names)), names, fontsize="small")
+    axes.set_xlabel("beside")
+    axes.set_title(of.path, fontsize="medium")
+    return _svg(figure)
+
+
 def _ellipse(axes: Axes, points: list[tuple[float, float]], colour: str) -> None:
     """One standard deviation of the points around their mean."""
     n = len(points)

@@ -138,8 +138,20 @@ def pairs() -> str:
         whys = dict.fromkeys(one["why"] for one in here if not one["share"])
         dashes = f"\n\nA dash: {'; '.join(whys)}." if whys else ""
         where = _criterion(ident, found["titles"][ident])
-        parts.append(f"{where}, {path}:\n\n{text}{dashes}")
+        drawn = [file for file, of in found["heat"].items() if of == [ident, path]]
+        image = "".join(f"![{ident}, {path}](results/{NAME}/{file})\n\n" for file in drawn)
+        parts.append(f"{where}, {path}:\n\n{image}{text}{dashes}")
     return "\n\n".join(parts)
+
+
+def clouds() -> str:
+    """Delay against throughput, a picture for each path."""
+    found = measured(NAME)
+    return "\n\n".join(
+        f"{_criterion(ident, found['titles'][ident])}, {path}:\n\n"
+        f"![{ident}, {path}](results/{NAME}/{file})"
+        for file, (ident, path) in found["clouds"].items()
+    )
 
 
 def deciding() -> str:
@@ -219,6 +231,7 @@ PARTS = {
         "counts": counts,
         "worst": worst,
         "pairs": pairs,
+        "clouds": clouds,
         "thresholds": thresholds,
         "costs": costs,
         "smoke": smoke,
