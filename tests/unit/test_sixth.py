@@ -50,14 +50,14 @@ def lacks(root: Path, name: str) -> Iterator[str]:
     shares = json.loads((root / "docs/results/security-share.json").read_text())
     if (name, "plain") not in {(one["cc"], one["way"]) for one in shares}:
         yield f"docs/results/security-share.json: no share of {name}: run tests/lab/share.py"
-    words, _, table = (root / "docs/use.md").read_text().partition("<!-- begin measured -->")
+    words, _, table = (root / "docs/use.md").read_text().partition("<!-- begin deciding -->")
     if f"\n| `{name}" not in words:
         yield f"docs/use.md: the table of what is for which path has no row for {name}"
     row = re.search(rf"^\| `{name}\b.*?\|(.*)$", table, re.M)
     if not row or not re.search(r"\d", row[1]):
         yield (
-            f"docs/use.md: {name} was measured in no column of the second table: run it in one of "
-            f"those experiments"
+            f"docs/use.md: {name} has no row in the second table: evaluate it with the others, with "
+            f"--keep (docs/evaluation.md)"
         )
     catalogue = tomllib.loads((root / "tests/published/figures.toml").read_text())
     papers = {key for key, paper in catalogue["paper"].items() if paper["page"] == f"{name}.md"}
