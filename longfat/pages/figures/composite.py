@@ -321,14 +321,13 @@ def phase(runs: Runs) -> Shown:
         return case(run), "noise" if run["scenario"]["link"]["jitter"] else "exact"
 
     for (who, time), of in group(runs("composite-phase"), kind).items():
-        for run in of:
-            rtt = run["flows"][0]["base_rtt_ms"]
-            shown.values[f"{who}, {time}: share, {rtt:g} ms"] = over(
-                [run], _share, unit="%", digits=1
-            )
-        shares = [_share(run) for run in of]
-        shown.values[f"{who}, {time}: most less least"] = Value(
-            max(shares) - min(shares), unit="points", digits=1
+        by = group(of, lambda run: float(run["flows"][0]["base_rtt_ms"]))
+        shares = {rtt: over(each, _share, unit="%", digits=1) for rtt, each in by.items()}
+        for rtt, value in shares.items():
+            shown.values[f"{who}, {time}: share, {rtt:g} ms"] = value
+        least, *_, most = sorted(shares.values(), key=lambda value: value.ours)
+        shown.values[f"{who}, {time}: most less least"] = minus(
+            most, least, unit="points", digits=1
         )
     return shown
 

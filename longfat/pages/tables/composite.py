@@ -69,7 +69,7 @@ def phase() -> str:
     runs = grouped("composite-phase", kind)
     rtts = sorted({rtt for _, _, rtt in runs})
     rows = [
-        [*key, *(f"{mean(_column(runs[(*key, rtt)], 'share', 100)):.1f}" for rtt in rtts)]
+        [*key, *(plus(_column(runs[(*key, rtt)], "share", 100), 1) for rtt in rtts)]
         for key in dict.fromkeys(key[:2] for key in runs)
     ]
     return markdown(["share of, %", "time", *(f"{rtt:g} ms" for rtt in rtts)], rows)
@@ -174,7 +174,8 @@ def _receivers(name: str) -> str:
         host = runs[0]["scenario"]["host"]
         acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
         due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
-        rows.append([acks, *_path(runs[0]), f"{share:.1f}", f"{share - due:+.1f}"])
+        shown = plus(_column(runs, "share", 100), 1)
+        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+.1f}"])
     return markdown(["acknowledged", *PATH, "share, %", "off, points"], rows)
 
 
