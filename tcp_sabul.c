@@ -105,11 +105,14 @@
  *     marks before it, too.
  * 10. After a spurious loss event the interval of before it is restored, unless packets
  *     changed their size in it.
- * 11. The kernel chooses the size of a burst.  If an RTT is less than 8 ms, a burst is an
- *     eighth of the RTT instead of 1 ms, unless a driver has chosen (sk_pacing_shift);
- *     but with the kernel's tcp_tso_rtt_log of 9 up to 64 KB are added to that below
- *     4 ms.
- * 12. tcp_pacing_ss_ratio holds in slow start and tcp_pacing_ca_ratio near its end, as
+ * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
+ *     room and another never does.  So the interval after a burst is between 15/16 and
+ *     17/16 of delta, by a hash, and delta on average.
+ * 12. The kernel chooses the size of a burst; its lower bound is one packet here, not two.
+ *     If an RTT is less than 8 ms, a burst is an eighth of the RTT instead of 1 ms, unless
+ *     a driver has chosen (sk_pacing_shift); but with the kernel's tcp_tso_rtt_log of 9 up
+ *     to 64 KB are added to that below 4 ms.
+ * 13. tcp_pacing_ss_ratio holds in slow start and tcp_pacing_ca_ratio near its end, as
  *     for the kernel's own.  Afterwards neither does: they make a rate of a window, and
  *     here the rate is what the law controls.
  *
@@ -121,6 +124,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/hash.h>
 #include <linux/math64.h>
 #include <net/tcp.h>
 
@@ -794,14 +798,21 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 	return tcp_snd_cwnd(tp);
 }
 
-/* Before each transmission: the first after a pause is at an initial window's rate. */
+/*
+ * The kernel calls this before each transmission and asks for the smallest burst.
+ * Senders as even as clockwork lock in step behind a full queue: one always finds room
+ * and another never does.  So no two intervals are the same.
+ */
 static u32 sabul_min_tso_segs(struct sock *sk)
 {
+	const struct tcp_sock *tp = tcp_sk(sk);
 	const struct sabul *ca = inet_csk_ca(sk);
+	u32 random = hash_32(tp->data_segs_out + (u32)tp->tcp_clock_cache, 8);
 
-	if (ca->mode != SABUL_NONE)
-		lf_after_idle(sk, ca->restarted);
-	return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
+	if (ca->mode && !lf_after_idle(sk, ca->restarted) && ca->mode == SABUL_BY_RATE)
+		lf_set_pacing_rate(sk, sabul_bytes(ca, ca->delta - (ca->delta >> 4) +
+						       (ca->delta >> 11) * random));
+	return 1;
 }
 
 static void sabul_release(struct sock *sk)

@@ -1486,17 +1486,43 @@ static void sabul_hook_rates(struct kunit *test)
 }
 
 /*
- * What may wait in the device is the kernel's from 8 ms on, at any rate, and who comes after
- * finds that.
+ * Intervals are 15/16 to 17/16 of delta, and delta on average.  What may wait in the device is the kernel's from 8 ms on, at any
+ * rate, and who comes after finds that.
  */
-static void sabul_hook_bursts(struct kunit *test)
+static void sabul_hook_uneven(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
 	struct sock *sk = (struct sock *)tp;
+	u64 least = U64_MAX, most = 0, sum = 0, ns;
+	u32 i;
 
 	minmax_reset(&tp->rtt_min, 0, 8000);
+	init_net.ipv4.sysctl_tcp_min_tso_segs = 2;
 	sabul_test_rate(tp, 1200);
+	for (i = 0; i < 10000; i++) {
+		tp->data_segs_out += 1 + i % 3;
+		tp->tcp_clock_cache += 240000;
+		KUNIT_ASSERT_EQ(test, sabul_min_tso_segs(sk), 1U);
+		ns = div_u64(1448 * (u64)NSEC_PER_SEC, sk->sk_pacing_rate);
+		least = min(least, ns);
+		most = max(most, ns);
+		sum += ns;
+	}
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, LF_PACING_SHIFT);
+	KUNIT_EXPECT_LE(test, lf_apart(div_u64(sum, 10000), 1200), 5ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(least, 1125), 2ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(most, 1275), 2ULL);
+	/* The bounds; and slow start is the kernel's. */
+	sabul_of(tp)->delta = SABUL_MIN;
+	sabul_min_tso_segs(sk);
+	sabul_audit(test, tp, "shortest");
+	sabul_of(tp)->delta = SABUL_MAX;
+	sabul_min_tso_segs(sk);
+	sabul_audit(test, tp, "longest");
+	sabul_enter(sk, SABUL_START, SABUL_INIT);
+	ns = sk->sk_pacing_rate;
+	sabul_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ns);
 	/* 0.1 ms: 1/2^17 s. */
 	minmax_reset(&tp->rtt_min, 0, 100);
 	sabul_apply(sk);
@@ -1519,24 +1545,28 @@ static void sabul_only_answers(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_sock(test, 100), *was;
 	struct sock *sk = (struct sock *)tp;
-	u32 i;
+	unsigned long rate;
+	u32 i, changed = 0;
 
 	was = kunit_kzalloc(test, sizeof(*was), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, was);
-	init_net.ipv4.sysctl_tcp_min_tso_segs = 2;
 	sabul_test_rate(tp, 12000);
-	for (i = 0; i < 2; i++) {
-		bool pause = i;
-
-		tp->packets_out = pause ? 0 : 100;
-		tp->lsndtime = tcp_jiffies32 - 10 * HZ;
+	tp->packets_out = 100;
+	for (i = 0; i < 101; i++) {
+		tp->data_segs_out++;
+		/* The last time after a pause. */
+		if (i == 100) {
+			tp->packets_out = 0;
+			tp->lsndtime = tcp_jiffies32 - 10 * HZ;
+		}
 		memcpy(was, tp, sizeof(*was));
-		KUNIT_EXPECT_EQ(test, sabul_min_tso_segs(sk), 2U);
-		KUNIT_EXPECT_EQ(test, pause, sk->sk_pacing_rate !=
-				((struct sock *)was)->sk_pacing_rate);
-		((struct sock *)was)->sk_pacing_rate = sk->sk_pacing_rate;
+		KUNIT_EXPECT_EQ(test, sabul_min_tso_segs(sk), 1U);
+		rate = sk->sk_pacing_rate;
+		changed += rate != ((struct sock *)was)->sk_pacing_rate;
+		((struct sock *)was)->sk_pacing_rate = rate;
 		KUNIT_ASSERT_EQ(test, memcmp(was, tp, sizeof(*was)), 0);
 	}
+	KUNIT_EXPECT_GT(test, changed, 50U);
 }
 
 /* Slow start's rate is the kernel's, by its ratio; 0 is no pacing, below SO_MAX_PACING_RATE. */
@@ -1761,7 +1791,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_hook_mtu_probe),
 	KUNIT_CASE(sabul_hook_limits),
 	KUNIT_CASE(sabul_hook_rates),
-	KUNIT_CASE(sabul_hook_bursts),
+	KUNIT_CASE(sabul_hook_uneven),
 	KUNIT_CASE(sabul_hook_ratio),
 	KUNIT_CASE(sabul_only_answers),
 	KUNIT_CASE(sabul_hook_fuzz),
