@@ -362,8 +362,8 @@ def seconds_to(
     begun: bool = False,
 ) -> float | None:
     """Seconds from `after` until ours have so large a part of the link as it is then, for as long
-    as `hold`, and for two of its round trips, as what pauses in each has less.  `begun`: from when
-    the first of it arrives; with `part` 0 how long that takes."""
+    as `hold`, and for two of its round trips, as what pauses in each has less.  `begun`: from the
+    end of the last pause of a second before that."""
     step, each = _ours(seen)
     full = mss(seen.run) / float(seen.scenario["link"]["mtu"])
     want = part * _rate(seen, units.seconds(after)) * full
@@ -372,15 +372,31 @@ def seconds_to(
     width = max(1, math.ceil(max(units.seconds(hold), trips) / step - 1e-9))
     first = round(units.seconds(after) / step)
     last = min(len(each), round(units.seconds(until) / step) if until else len(each))
-    if begun:
-        came = next((place for place in range(first, last) if each[place] > 0), last)
-        if not part:
-            return (came - first) * step if came < last else math.inf
-        first = came
     for place in range(first, last - width + 1):
         if mean(each[place : place + width]) >= want:
-            return (place - first) * step
+            return (place - (_after_pauses(each, first, place, step) if begun else first)) * step
     return math.inf
+
+
+def _after_pauses(each: list[float], first: int, last: int, step: float) -> int:
+    """Where the last pause of a second ends, between these places; the first if there is none."""
+    found = since = first
+    for place in range(first, last + 1):
+        if each[place] > 0:
+            found = place if (place - since) * step >= 1 - 1e-9 else found
+            since = place + 1
+    return found
+
+
+@_metric
+def silent(seen: Seen, after: str, until: str = "") -> float | None:
+    """Seconds from `after` until the last pause of a second of ours is over."""
+    step, each = _ours(seen)
+    first = round(units.seconds(after) / step)
+    last = round(units.seconds(until) / step) if until else len(each) - 1
+    if not any(each[first : last + 1]):
+        return math.inf
+    return (_after_pauses(each, first, last, step) - first) * step
 
 
 @_metric

@@ -476,16 +476,21 @@ def test_time_to_a_rate() -> None:
     assert value("seconds_to", rated([0.91] * 50, slower), after="0s") == math.inf
 
 
-def test_time_to_a_rate_from_when_something_came() -> None:
-    """Who has to wait for its turn is not slow for that."""
+def test_time_to_a_rate_from_the_end_of_a_pause() -> None:
+    """Who has to wait for its timer is not slow for that; what an outage held back is no end of
+    the wait."""
     full = 10 * 1448 / 1500
-    waits = [full] * 10 + [0.0] * 12 + [0.3 * full] * 3 + [full] * 30
-    assert value("seconds_to", rated(waits), after="1s") == pytest.approx(1.5)
+    held, pause, slow = [0.2 * full], [0.0] * 12, [0.3 * full] * 3
+    waits = [full] * 10 + held + pause + slow + [full] * 30
+    assert value("seconds_to", rated(waits), after="1s") == pytest.approx(1.6)
     assert value("seconds_to", rated(waits), after="1s", begun=True) == pytest.approx(0.3)
-    assert value("seconds_to", rated(waits), after="1s", begun=True, part=0) == pytest.approx(1.2)
-    for part in (0, 0.9):
-        found = value("seconds_to", rated([0.0] * 50), begun=True, part=part)
-        assert found == math.inf
+    assert value("silent", rated(waits), after="1s") == pytest.approx(1.3)
+    # Half a second of nothing is no pause.
+    short = [full] * 10 + [0.0] * 5 + [full] * 30
+    assert value("seconds_to", rated(short), after="1s", begun=True) == pytest.approx(0.5)
+    assert value("silent", rated(short), after="1s") == 0
+    assert value("seconds_to", rated([0.0] * 50), begun=True) == math.inf
+    assert value("silent", rated([0.0] * 50), after="1s") == math.inf
 
 
 def test_a_lossy_second_is_one_of_the_measured_time() -> None:
