@@ -61,8 +61,8 @@
  *
  *	burst srtt / (p W)	p = 1 + 1 / (2 sqrt(N))
  *
- * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, drawn each
- * time TCP gets to send.  So a gap is at most 3.1 times the mean.  Its deviation is three
+ * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, by a hash of
+ * what was sent.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
  * it is the mean.  p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and
  * that of p, the parameter pacing / 100, are fitted to the share of N connections

@@ -100,7 +100,7 @@ ANY_KERNEL = (
     "loads same settings trace in_use module_first bpf_first no_ipv6 secure_boot no_modules"
 )
 
-# What runs -> suite, setup, command.  Debian's 6.1 and 5.10 kernels get everything.  The newest
+# What runs -> suite, setup, command.  Debian's 6.1 kernel gets everything, 5.10 nearly.  The newest
 # one gets what depends on the kernel: cwnd_event_tx_start (idle), the interfaces of loading and
 # selecting.
 NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"

@@ -72,12 +72,18 @@ def memory(run: Run) -> int:
 
 
 def parts(runs: list[Run], workers: int, megabytes: float = 0) -> list[tuple[list[Run], int]]:
-    """Runs, and how many of them at once: those of which so many do not fit into the memory, of
-    this machine if none is given, one at a time; the others then."""
+    """Runs, and how many of them at once.  Of those that are allowed more than a quarter of the
+    memory, of this machine if none is given, as many as fit; they come first.  Of the others
+    `workers`: they seldom use what they are allowed."""
     megabytes = megabytes or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
-    large = [run for run in runs if workers * memory(run) > megabytes]
-    small = [run for run in runs if run not in large]
-    return [(some, many) for some, many in ((large, 1), (small, workers)) if some]
+    large: list[Run] = []
+    small: list[Run] = []
+    for run in runs:
+        (large if memory(run) > megabytes / 4 else small).append(run)
+    fit = min([workers, *(max(1, int(megabytes // memory(run))) for run in large)])
+    if fit == workers:
+        return [(runs, workers)] if runs else []
+    return [(some, many) for some, many in ((large, fit), (small, workers)) if some]
 
 
 def table(runs: list[Run]) -> tuple[list[str], list[list[str]]]:

@@ -374,7 +374,10 @@ def seconds_to(
     last = min(len(each), round(units.seconds(until) / step) if until else len(each))
     for place in range(first, last - width + 1):
         if mean(each[place : place + width]) >= want:
-            return (place - (_after_pauses(each, first, place, step) if begun else first)) * step
+            # It may begin with the end of a pause.
+            begins = next((at for at in range(place, last) if each[at] > 0), place)
+            since = _after_pauses(each, first, begins, step) if begun else first
+            return max(0, place - since) * step
     return math.inf
 
 
@@ -394,7 +397,8 @@ def silent(seen: Seen, after: str, until: str = "") -> float | None:
     step, each = _ours(seen)
     first = round(units.seconds(after) / step)
     last = round(units.seconds(until) / step) if until else len(each) - 1
-    if not any(each[first : last + 1]):
+    rest = next((n for n, value in enumerate(reversed(each[: last + 1])) if value > 0), math.inf)
+    if rest * step >= 1 - 1e-9:
         return math.inf
     return (_after_pauses(each, first, last, step) - first) * step
 

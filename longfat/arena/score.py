@@ -430,6 +430,8 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
         else:
             there = [one.cc.text for one in standards if one.cc.text in gains]
             cell.mark = _judge(cell.value, [gains[one] for one in there], number)
+            if cell.mark is Mark.BETWEEN and there and min(gains[one] for one in there) > 0:
+                cell.why = "better, and beyond the threshold"
             plain = [_compare(mine, values[one], number, chance=True) or 0 for one in there]
             if (else_it_is := _judge(cell.value, plain, number)) is not cell.mark:
                 cell.why = f"{else_it_is} by no more than the seeds differ"

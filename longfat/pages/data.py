@@ -98,6 +98,17 @@ def versions(name: str) -> set[str]:
     return {line.get("version", "unknown") for line in lines if is_older(line)}
 
 
+def _incomplete(name: str) -> str:
+    """How many of the runs of a scenario file docs/results/NAME.json lacks, or nothing."""
+    path = ROOT / f"tests/scenarios/{name}.toml"
+    found = json.loads((RESULTS / f"{name}.json").read_text())
+    if not path.exists() or not isinstance(found, list):
+        return ""
+    there = {(line["scenario"]["name"], line["seed"]) for line in found if "scenario" in line}
+    wanted = {(one.name, seed) for one in load(path) for seed in one.seeds}
+    return f"{len(wanted - there)} of {len(wanted)}" if there and wanted - there else ""
+
+
 def older() -> str:
     """The part of a page that says which of the results that the parts before it ask for are of
     older versions, and which are missing."""
@@ -105,23 +116,27 @@ def older() -> str:
     missing = sorted(READ - {*there})
     found = {name: ", ".join(sorted(versions(name))) for name in there}
     those = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
-    if not (those or missing):
+    lack = {name: of for name in there if (of := _incomplete(name))}
+    if not (those or missing or lack):
         return "All results of this page are current."
     says = []
     if missing:
         says.append(f"Not measured yet: {', '.join(missing)}.")
+    if lack:
+        runs = ", ".join(f"[{name}](results/{name}.json) ({of})" for name, of in lack.items())
+        says.append(f"Runs that are not made yet: {runs}.")
     if those:
         means = "[report.md](report.md#when-is-a-result-current)"
         says.append(f"Of older versions ({means}), in whole or in part: {', '.join(those)}.")
-    if len(those) < len(there):
+    if len({*(name for name, of in found.items() if of), *lack}) < len(there):
         says.append("All others are current.")
     return " ".join(says)
 
 
 def plus(values: list[float], digits: int) -> str:
-    """interval() as a table shows it."""
+    """interval() as a table shows it; of one value there is none."""
     middle, half = interval(values)
-    return f"{middle:.{digits}f} ± {half:.{digits}f}"
+    return f"{middle:.{digits}f}" + (f" ± {half:.{digits}f}" if len(values) > 1 else "")
 
 
 def grouped(name: str, key: Callable[[Json], Key]) -> dict[Key, list[Json]]:

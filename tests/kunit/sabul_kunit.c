@@ -1486,8 +1486,8 @@ static void sabul_hook_rates(struct kunit *test)
 }
 
 /*
- * Intervals are 15/16 to 17/16 of delta, and delta on average.  What may wait in the device is the kernel's from 8 ms on, at any
- * rate, and who comes after finds that.
+ * Intervals are 15/16 to 17/16 of delta, and delta on average.  What may wait in the
+ * device is the kernel's from 8 ms on, at any rate, and who comes after finds that.
  */
 static void sabul_hook_uneven(struct kunit *test)
 {

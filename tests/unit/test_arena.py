@@ -195,9 +195,13 @@ def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
     # Two of them at once would not fit.
     (large, one), (rest, two) = cost.parts(of.runs, 2, 24000)
     assert (one, two) == (1, 2) and most in large and len(large) + len(rest) == len(of.runs)
-    assert all(cost.memory(run) > 12000 for run in large)
-    assert all(cost.memory(run) <= 12000 for run in rest)
+    assert all(cost.memory(run) > 6000 for run in large)
+    assert all(cost.memory(run) <= 6000 for run in rest)
     assert cost.parts(of.runs, 1, 24000) == [(of.runs, 1)] and cost.parts([], 2) == []
+    # Where there are 2 GB for each of many cores, most runs are made at once.
+    smoke = plan.evaluation(["vegas"], [], "smoke").runs
+    assert cost.parts(smoke, 16, 32000) == [(smoke, 16)]
+    assert cost.parts(smoke, 2, 8000)[-1][1] == 2
 
 
 def test_a_written_scenario_is_the_same_in_the_file() -> None:
@@ -491,6 +495,11 @@ def test_time_to_a_rate_from_the_end_of_a_pause() -> None:
     assert value("silent", rated(short), after="1s") == 0
     assert value("seconds_to", rated([0.0] * 50), begun=True) == math.inf
     assert value("silent", rated([0.0] * 50), after="1s") == math.inf
+    # What an outage held back, and nothing after it.
+    assert value("silent", rated([full] * 12 + [0.0] * 20), after="1s") == math.inf
+    # The window in which the rate is there begins with the last step of the pause.
+    edge = [full] * 10 + [0.0] * 12 + [full] * 30
+    assert value("seconds_to", rated(edge), after="1s", begun=True, part=0.8) == 0
 
 
 def test_a_lossy_second_is_one_of_the_measured_time() -> None:

@@ -76,7 +76,7 @@ def test_what_is_in_bpf_goes_to_the_emulator(longfat: Longfat) -> None:
     assert {(one.criterion, one.why) for one in of.skipped} == {
         ("7.3", "link.at, trace and delay need virtual time")
     }
-    other = plan.evaluation(["vegas"], [], "full", only=["7.1"], counted=True)
+    other = plan.evaluation(["vegas"], [], "full", only=["7.1", "7.1-dualpi2"], counted=True)
     assert other.runs and not any(run.scenario.kernel for run in other.runs)
     assert "the emulator has no debian:7.2" in {one.why for one in other.skipped}
     # It takes as much memory as it is booted with.
@@ -234,7 +234,8 @@ def test_the_pages_are_made_of_what_is_kept(
     monkeypatch.setattr(page, "DECIDING", (("1", 0, "how much, Mbit/s"),))
     with pytest.raises(FileNotFoundError):  # of which the page says that it is not measured yet
         page.league()
-    answer = longfat("evaluate", "vegas", "dctcp", "--keep", "-o", tmp_path / "out", "-j", "2")
+    words = ["vegas", "dctcp", "--against=cubic", "--keep", "-o", tmp_path / "out", "-j", "2"]
+    answer = longfat("evaluate", *words)
     assert answer.status == 0, answer.err
     assert str(committed) in answer.out
     found = json.loads(committed.read_text())
@@ -252,8 +253,13 @@ def test_the_pages_are_made_of_what_is_kept(
     ]
     two = "[2](../longfat/arena/criteria/2.toml)"
     shallow, deep = page.pairs().split("\n\n" + two)
-    assert ", 10p:\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
-    assert ", 100p:\n\n|" in deep
+    drawn = "![2, 10p](results/evaluation/2-0.svg)"
+    assert f", 10p:\n\n{drawn}\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
+    assert ", 100p:\n\n![2, 100p](results/evaluation/2-1.svg)\n\n|" in deep
+    clouds = page.clouds()
+    assert clouds.startswith(f"{where} One, 10p:\n\n![1, 10p](results/evaluation/1-0.svg)")
+    for name in re.findall(r"results/(evaluation/\S+\.svg)", page.pairs() + clouds):
+        assert (committed.parent / name).read_text().startswith("<?xml")
     assert shallow.endswith("\n\nA dash: dctcp is for links that mark.")
     assert page.worst() == "None of them is the worst of all in any number."
     assert page.deciding().splitlines()[2:] == [

@@ -56,8 +56,8 @@ def lacks(root: Path, name: str) -> Iterator[str]:
     row = re.search(rf"^\| `{name}\b.*?\|(.*)$", table, re.M)
     if not row or not re.search(r"\d", row[1]):
         yield (
-            f"docs/use.md: {name} has no row in the second table: evaluate it with the others, with "
-            f"--keep (docs/evaluation.md)"
+            f"docs/use.md: {name} has no row in the second table: evaluate it with the others, "
+            f"with --keep (docs/evaluation.md)"
         )
     catalogue = tomllib.loads((root / "tests/published/figures.toml").read_text())
     papers = {key for key, paper in catalogue["paper"].items() if paper["page"] == f"{name}.md"}

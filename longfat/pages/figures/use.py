@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""Which algorithm: what docs/use.md has of several experiments, side by side."""
+"""Which algorithm: what docs/use.md leads to, of several experiments, side by side."""
 
 from __future__ import annotations
 

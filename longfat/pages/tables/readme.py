@@ -70,7 +70,14 @@ Best = Callable[[list[float]], float]
 COMPARED: tuple[tuple[str, str, str, use.Values, Best, int], ...] = (
     ("results.md#ltcp-fig10", "random loss 1e-5, Mbit/s of 962", "ltcp", use.random_loss, max, 0),
     ("results.md#ghstcp-fig7", "fairness to two Reno, 1 is fair", "ghstcp", use.two_reno, max, 3),
-    ("results.md#which-algorithm", "RTTs 80, 140, 200 ms, Jain; default", "cwhstcp", use.three, max, 3),
+    (
+        "results.md#which-algorithm",
+        "RTTs 80, 140, 200 ms, Jain; default",
+        "cwhstcp",
+        use.three,
+        max,
+        3,
+    ),
     ("results.md#sabul-fig3", "RTTs 10, 100 ms, Jain's index", "sabul", use.two, max, 3),
     ("results.md#ltcp-fig7", "mean queue, ms; the buffer is 42", "ltcp", use.queue, min, 0),
     ("results.md#ltcp-fig12", "left to one Reno, Mbit/s of 962", "ltcp", use.one_reno, max, 0),
