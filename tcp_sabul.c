@@ -108,10 +108,10 @@
  * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
  *     room and another never does.  So the interval after a burst is between 15/16 and
  *     17/16 of delta, by a hash, and delta on average.
- * 12. The kernel chooses the size of a burst; its lower bound is one packet, always, and not
- *     tcp_min_tso_segs.  If an RTT is less than 8 ms, a burst is an eighth of the RTT instead of 1 ms, unless
- *     a driver has chosen (sk_pacing_shift); but with the kernel's tcp_tso_rtt_log of 9 up
- *     to 64 KB are added to that below 4 ms.
+ * 12. The kernel chooses the size of a burst; its lower bound is one packet, always, and
+ *     not tcp_min_tso_segs.  If an RTT is less than 8 ms, a burst is an eighth of the RTT
+ *     instead of 1 ms, unless a driver has chosen (sk_pacing_shift); but with the kernel's
+ *     tcp_tso_rtt_log of 9 up to 64 KB are added to that below 4 ms.
  * 13. tcp_pacing_ss_ratio holds in slow start and tcp_pacing_ca_ratio near its end, as
  *     for the kernel's own.  Afterwards neither does: they make a rate of a window, and
  *     here the rate is what the law controls.
