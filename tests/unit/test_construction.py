@@ -85,8 +85,8 @@ def test_memory_of_composite() -> None:
 
 
 def test_memory_may_not_sleep() -> None:
-    """->init is called in softirq too; its memory is nobody's emergency, and that of whoever has
-    the socket."""
+    """->init is called in softirq too, and its memory is nobody's emergency.  Where a program
+    selects it, it is that program's."""
     text = re.sub(r"\s+", " ", code(modules.sources()["tcp_composite"]))
     assert re.search(r"kzalloc\([^;]*GFP_ATOMIC \| __GFP_NOWARN \| __GFP_ACCOUNT\)", text)
 
