@@ -112,17 +112,23 @@ class Section:
         return list(dict.fromkeys([*(one.scenario for one in self.details), *bases]))
 
 
-def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:
-    """The command that gives the numbers of an algorithm in a criterion."""
-    against = [one.text for one in of.against]
-    # Those that its marks are by come with it.
-    others = [one for one in _others(of, cc) if one not in of.against]
-    every = of.contenders if criterion.beside == "all" else [cc, *others]
-    words = [data.COMMAND, "evaluate", *(one.text for one in every)]
-    words += ["--only", criterion.id, "--profile", of.profile]
+def _evaluate(
+    of: Evaluation, criterion: Criterion, texts: list[str], against: list[str], own: Sequence[str]
+) -> str:
+    """The command that evaluates these by a criterion, as this evaluation does."""
+    words = [data.COMMAND, "evaluate", *texts, "--only", criterion.id, "--profile", of.profile]
     words += ["--against", ",".join(against)] if against != [*STANDARD[of.profile]] else []
     words += ["--kernel", of.kernel] if of.kernel else []
     return shlex.join([*words, *own, *AGAIN])
+
+
+def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str]) -> str:
+    """The command that gives the numbers of an algorithm in a criterion."""
+    # Those that its marks are by come with it.
+    others = [one for one in _others(of, cc) if one not in of.against]
+    every = of.contenders if criterion.beside == "all" else [cc, *others]
+    against = [one.text for one in of.against]
+    return _evaluate(of, criterion, [one.text for one in every], against, own)
 
 
 def run_again(file: str, own: Sequence[str]) -> str:
@@ -369,22 +375,15 @@ def _cells(scores: Scores, own: Sequence[str]) -> Iterator[list[str]]:
         ]
 
 
-def _both(of: Evaluation, criterion: Criterion, square: league.Square, own: Sequence[str]) -> str:
-    """The command that gives what two have beside each other."""
-    both = list(dict.fromkeys([square.cc.text, square.beside.text]))
-    words = [data.COMMAND, "evaluate", *both, "--against", both[0], "--only", criterion.id]
-    words += ["--profile", of.profile, *(["--kernel", of.kernel] if of.kernel else [])]
-    return shlex.join([*words, *own, *AGAIN])
-
-
 def _squares(scores: Scores, own: Sequence[str]) -> Iterator[list[str]]:
     for one in league.heat(scores):
         for square in (square for row in one.rows for square in row):
+            both = list(dict.fromkeys([square.cc.text, square.beside.text]))
             yield [
                 *(one.criterion.id, one.path, square.cc.text, square.beside.text),
                 *(_value(square.share), str(len(square.shares)), square.why),
                 f"{SCENARIOS}/{square.run.file}" if square.run else "",
-                _both(scores.of, one.criterion, square, own) if square.run else "",
+                _evaluate(scores.of, one.criterion, both, both[:1], own) if square.run else "",
             ]
 
 

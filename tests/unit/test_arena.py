@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase
 from html.parser import HTMLParser
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -1449,6 +1450,25 @@ def test_tables(own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.Mo
     assert of_pair["vegas", "cubic"]["runs"] == "4"
     assert of_pair["cubic", "cubic"]["why"] == "not measured yet"
     assert of_pair["cubic", "dctcp"]["why"] == "dctcp is for links that mark"
+    # The commands make the scenarios again that the numbers are of.
+    for row in [*cells, of_pair["vegas", "cubic"]]:
+        words = shlex.split(row["command"])
+        options = dict(pairwise(words))
+        assert words[:2] == ["scripts/longfat", "evaluate"]
+        algorithms = words[2 : words.index("--only")]
+        again = plan.evaluation(
+            algorithms,
+            options["--against"].split(",") if "--against" in options else [],
+            options["--profile"],
+            only=[options["--only"]],
+        )
+        wanted = {
+            x["scenario"]
+            for x in runs
+            if (x["criterion"], x["algorithm"]) == (row["criterion"], row["algorithm"])
+            and x["beside"] == row.get("beside", x["beside"])
+        }
+        assert {f"scenarios/{run.file}" for run in again.runs} >= wanted
     dots = rows(out / "cloud.csv")
     assert len(dots) == 8 and all((out / x["result"]).is_file() for x in dots)
     assert {x["algorithm"] for x in dots} == {"vegas", "cubic"}
