@@ -316,9 +316,9 @@ def test_it_takes_no_algorithms_of_one_s_own(longfat: Longfat, tmp_path: Path) -
 
 
 def test_the_cap_is_that_of_all_runs(two: Two) -> None:
-    """Of two runs, one of which has less than it."""
+    """Of two runs, one of which has less than it: 50 Mbit/s for 3 s are at most 19 MB."""
     hosts, file = two.where / "hosts.toml", two.scenario()
-    hosts.write_text(f'cap = "20MB"\n{HOSTS}')
+    hosts.write_text(f'cap = "26MB"\n{HOSTS}')
     text = file.read_text().replace("50mbit", "1mbit")
     file.write_text(text.replace("warmup", "seeds = [1, 2]\nwarmup"))
     done = two.call(shlex.join(two.lab(file)))
