@@ -234,8 +234,8 @@ def _fair(*files: str) -> str:
                     base,
                     loaded,
                     " / ".join(f"{share:.1f}" for share in shares),
-                    f"{mean(one['jain'] for one in observed):.3f}",
-                    f"{100 * mean(o['background']['share'] for o in observed):.1f}"
+                    plus([one["jain"] for one in observed], 3),
+                    plus([100 * one["background"]["share"] for one in observed], 1)
                     if beside
                     else "-",
                     f"{100 * mean(run['summary']['utilisation'] for run in runs):.1f}",
