@@ -68,6 +68,7 @@ class Seen:
 
 METRICS: dict[str, Callable[..., float | None]] = {}
 BASED: set[str] = set()  # those that compare
+BACK = {"busy_back", "loss_back", "queue_delay_back"}  # those of the way back
 
 
 def _metric(function: Callable[..., float | None]) -> Callable[..., float | None]:
@@ -135,6 +136,13 @@ def busy(seen: Seen) -> float:
     whatever is under way then, with headers, and with what is sent again."""
     full = seen.capacity * float(seen.scenario["link"]["mtu"]) / mss(seen.run)
     return 100 * float(seen.series("left")["bytes"]) * 8e-6 / seen.measured / full
+
+
+@_metric
+def busy_back(seen: Seen) -> float:
+    """The same of the way back, with acknowledgments, %."""
+    rate = float(seen.scenario["link"]["reverse_rate"])
+    return 800 * float(seen.run["way_back"]["sent_bytes"]) / seen.measured / rate
 
 
 @_metric
@@ -235,6 +243,12 @@ def loss(seen: Seen) -> float:
     return 100 * float(seen.run["summary"]["loss"])
 
 
+@_metric
+def loss_back(seen: Seen) -> float:
+    """The same of the way back, acknowledgments among them."""
+    return 100 * float(seen.run["way_back"]["loss"])
+
+
 def _buffer_ms(seen: Seen) -> float:
     """How long a full buffer takes."""
     link = seen.scenario["link"]
@@ -252,6 +266,13 @@ def queue_delay(seen: Seen, at: str = "p95", of: str = "") -> float | None:
     if found is None:
         return None
     return 100 * float(found) / _buffer_ms(seen) if of == "buffer" else float(found)
+
+
+@_metric
+def queue_delay_back(seen: Seen, at: str = "p95") -> float | None:
+    """How long the queue of the way back takes, ms."""
+    found = seen.run["way_back"]["queue_delay_ms"][at]
+    return None if found is None else float(found)
 
 
 @_metric

@@ -11,15 +11,15 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable
-from statistics import fmean
 
 from longfat.run.changes import OWN
 
 # What each is made for; tests/unit/test_changes.py measures it in the files.
-CELLULAR = {"seconds": 60, "mean_mbit": 12.0, "variation": 0.6, "correlation_s": 1.0}
+CELLULAR = {"seconds": 60, "least_mbit": 1.0, "most_mbit": 100.0, "correlation_s": 2.0}
 WIFI = {"seconds": 30, "step_s": 0.02, "changes_per_s": 5.0}
 MCS = (6.5, 13, 19.5, 26, 39, 52, 58.5, 65)  # Mbit/s of 802.11n, 20 MHz, one stream
-LEO = {"seconds": 120, "handover_s": 15, "outage_s": 0.1, "mean_mbit": 100.0, "variation": 0.3}
+LEO = {"seconds": 600, "handover_s": 15, "outage_s": 0.1}
+LEO_MBIT, LEO_DELAY, LEO_DRIFT = (50.0, 250.0), (5.0, 30.0), 0.3  # ms, and ms in a second
 
 
 def _table(columns: str, rows: list[tuple[float, ...]]) -> str:
@@ -27,22 +27,25 @@ def _table(columns: str, rows: list[tuple[float, ...]]) -> str:
     return "\n".join([columns, *lines]) + "\n"
 
 
-def _log_normal(normal: float, variation: float) -> float:
-    """Of mean 1 and this coefficient of variation, from a standard normal number."""
-    sigma = math.sqrt(math.log(1 + variation**2))
-    return math.exp(sigma * normal - sigma**2 / 2)
+def _evenly(draw: random.Random, count: int, least: float, most: float) -> list[float]:
+    """So many numbers over this range, at even distances, in random order."""
+    found = [least + (most - least) * n / (count - 1) for n in range(count)]
+    draw.shuffle(found)
+    return found
 
 
 def cellular() -> str:
-    """A phone that moves: each 100 ms another rate, log-normal, near the one before."""
+    """A phone that moves: each 100 ms another rate near the one before, each part of a decade as
+    often as any other."""
     draw, step = random.Random(28), 0.1
     keep = math.exp(-step / CELLULAR["correlation_s"])
-    normal, rates = draw.gauss(0, 1), []
-    for _ in range(round(CELLULAR["seconds"] / step)):
-        rates.append(_log_normal(normal, CELLULAR["variation"]))
-        normal = keep * normal + math.sqrt(1 - keep**2) * draw.gauss(0, 1)
-    scale = CELLULAR["mean_mbit"] / fmean(rates)
-    return _table("time_s,rate_mbit", [(n * step, rate * scale) for n, rate in enumerate(rates)])
+    least, most = CELLULAR["least_mbit"], CELLULAR["most_mbit"]
+    normals = [draw.gauss(0, 1)]
+    for _ in range(1, round(CELLULAR["seconds"] / step)):
+        normals.append(keep * normals[-1] + math.sqrt(1 - keep**2) * draw.gauss(0, 1))
+    place = {normal: n / (len(normals) - 1) for n, normal in enumerate(sorted(normals))}
+    rates = [least * (most / least) ** place[normal] for normal in normals]
+    return _table("time_s,rate_mbit", [(n * step, rate) for n, rate in enumerate(rates)])
 
 
 def wifi() -> str:
@@ -62,16 +65,15 @@ def leo() -> str:
     its own that grows and falls as it passes."""
     draw = random.Random(30)
     count = round(LEO["seconds"] / LEO["handover_s"])
-    rates = [_log_normal(draw.gauss(0, 1), LEO["variation"]) for _ in range(count)]
-    scale = LEO["mean_mbit"] / fmean(rates)
+    rates, delays = _evenly(draw, count, *LEO_MBIT), _evenly(draw, count, *LEO_DELAY)
     rows: list[tuple[float, ...]] = []
-    for n, rate in enumerate(rates):
-        begin, delay, slope = n * LEO["handover_s"], draw.uniform(8, 20), draw.uniform(-0.3, 0.3)
+    for n, (rate, delay) in enumerate(zip(rates, delays, strict=True)):
+        begin, slope = n * LEO["handover_s"], draw.uniform(-LEO_DRIFT, LEO_DRIFT)
         if n:
             rows.append((begin, 0, delay))
         for second in range(round(LEO["handover_s"])):
             late = LEO["outage_s"] if n and not second else 0
-            rows.append((begin + second + late, rate * scale, delay + slope * second))
+            rows.append((begin + second + late, rate, delay + slope * second))
     return _table("time_s,rate_mbit,delay_ms", rows)
 
 

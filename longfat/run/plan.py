@@ -415,6 +415,8 @@ def _routed(
     queues = [f"queue {routers[0]} bottleneck"]
     if len(nodes) > 1 and nodes[1].device == "east":
         queues.append(f"link {nodes[1].space} east")
+    elif scenario.way_back:
+        queues.append(f"link {path[1]} west")
     return out, spaces, queues
 
 

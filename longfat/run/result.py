@@ -360,6 +360,20 @@ def _queue_delays(scenario: Scenario, rows: list[list[float]]) -> list[float]:
     return [1e3 * (left if math.isinf(takes) else takes) for takes, left in most]
 
 
+def _way_back(scenario: Scenario, rows: list[list[float]]) -> Json:
+    """The queue of the way back in the measured time."""
+    begin = scenario.warmup
+    dropped, sent, size = (_counter(rows, column, begin) for column in (3, 4, 5))
+    held = [row[1] - ETHERNET * row[2] for row in rows if row[0] >= begin - 1e-9]
+    return {
+        "sent": sent,
+        "sent_bytes": size - ETHERNET * sent,
+        "dropped": dropped,
+        "loss": dropped / (sent + dropped) if sent + dropped else 0.0,
+        "queue_delay_ms": spread([8e3 * x / (scenario.link.reverse_rate or 1) for x in held], 3),
+    }
+
+
 def _lines(path: Path) -> list[str]:
     """What a kernel or a program said, which may be anything."""
     return path.read_text(errors="replace").splitlines()
@@ -466,7 +480,9 @@ def make(
         out["identity"] = identity.whole(parts, out["kernel"], **others)
     if scenario.captures:
         out["captures"] = captures.settle(run, scenario.captures)
-    if raw["l"]:
+    if scenario.way_back:
+        out["way_back"] = _way_back(scenario, raw["l"])
+    elif raw["l"]:
         out["impaired_hop"] = {
             "dropped": _counter(raw["l"], 3, begin),
             "sent": _counter(raw["l"], 4, begin),

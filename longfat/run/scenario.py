@@ -640,6 +640,14 @@ class Scenario(_Strict):
         return any(x.reverse for x in self.groups)
 
     @property
+    def way_back(self) -> bool:
+        """Whether the queue of the way back is watched: the only link has one, something goes that
+        way, and no impaired hop is watched instead."""
+        link, waits = self.link, self.link.reverse_delay or self.link.reverse_jitter
+        hop = link.impaired or link.changing - {"rate"}
+        return bool(self.reverse and link.reverse_rate and not (self.links or waits or hop))
+
+    @property
     def algorithms(self) -> set[str]:
         """The congestion controls of the flows."""
         return {group.cc for group in self.groups if not isinstance(group, Udp)}

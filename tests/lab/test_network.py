@@ -503,6 +503,14 @@ def test_a_flow_in_reverse(experiment: Experiment) -> None:
     assert 40 <= back["rtt_ms"]["p50"] <= 40 + 30 * 1.2 + 36 + 1
     assert one["summary"]["goodput_bps"] == ahead["goodput_bps"]
     assert one["summary"]["utilisation"] > 0.8
+    # What it lost was lost there.  Beside its data there are the other's ACKs of 52 bytes, and more
+    # where they have SACK blocks, which wait behind them.
+    way, data = one["way_back"], back["received_bytes"] / 1448
+    assert 0 < back["retransmissions"] <= way["dropped"] < 2 * back["retransmissions"]
+    assert way["loss"] == way["dropped"] / (way["sent"] + way["dropped"])
+    size = 1500 * data + 52 * (way["sent"] - data)
+    assert way["sent_bytes"] == pytest.approx(size, rel=0.01)
+    assert 10 < way["queue_delay_ms"]["max"] <= 36
 
 
 # --- impairments

@@ -223,6 +223,7 @@ def test_a_written_scenario_is_the_same_in_the_file() -> None:
         ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),
         ('asks = "What?"', 'asks = "What?"\nbeside = "all"', "beside and $beside go together"),
         ('asks = "What?"', 'asks = "What?"\ncloud = true', "cloud: needs the series left"),
+        ('metric = "goodput"', 'metric = "loss_back"', "loss_back: the way back has no rate"),
         ("[scenario]", "[scenario", "is not TOML"),
         ('title = "One"', "", "title: Field required"),
     ],
@@ -598,6 +599,16 @@ def test_how_busy_the_link_is() -> None:
     one["summary"]["capacity_bps"] = 10_000_000 * 1448 / 1500
     assert value("busy", one) == pytest.approx(80)
     assert value("load", one) == pytest.approx(90)
+
+
+def test_the_way_back() -> None:
+    delays = {"mean": 7.0, "p95": 9.0}
+    way = {"sent_bytes": 160 * 1_000_000, "loss": 0.25, "queue_delay_ms": delays}
+    one = record(way_back=way)
+    one["scenario"]["link"]["reverse_rate"] = 32_000_000
+    assert value("busy_back", one) == pytest.approx(50)
+    assert value("loss_back", one) == 25
+    assert (value("queue_delay_back", one), value("queue_delay_back", one, at="mean")) == (9, 7)
 
 
 def test_parking_lot() -> None:
@@ -1624,21 +1635,14 @@ def test_what_is_argued_is_on_the_page() -> None:
 
 
 def test_what_differs_is_said() -> None:
-    """The suite's traffic goes in both directions, the satellites' path is another, and loads are
-    of payload."""
+    """The suite's traffic goes in both directions, and loads are of payload."""
     of = {one.id: one for one in criteria.load()}
     for one in of.values():
         if one.of == "tcpeval-01" and one.scenario:
             back = any(entry.get("reverse") for entry in one.scenario.get("short", []))
             said = "Nothing goes in the other direction." in one.differs
             assert said is not back, one.id
-    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["7.3", "tcpeval-4.4.2"]).runs
-    (leo, *_) = (run.scenario for run in runs if run.path == "low orbit")
-    steps = leo.steps(leo.link)
-    rates = [round(step.rate / 1e6) for step in steps if step.rate]
-    trips = [round(1e3 * leo.flow[0].rtt + step.delay / 1e6) for step in steps]
-    words = f"{min(rates)} to {max(rates)} Mbit/s and {min(trips)} to {max(trips)} ms instead of"
-    assert words in of["7.3"].differs
+    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["tcpeval-4.4.2"]).runs
     load = next(run.scenario for run in runs if run.path == "load 110")
     headers = 100 * load.link.rate / load.capacity
     page = (modules.ROOT / "docs/evaluation.md").read_text()

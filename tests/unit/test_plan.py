@@ -466,6 +466,22 @@ def test_what_the_way_back_adds(tmp_path: Path) -> None:
     ) in made.setup
 
 
+@pytest.mark.parametrize(
+    ("link", "rest", "watched"),
+    [
+        ('reverse_rate = "5mbit"', UDP + "reverse = true", [["lf-x", "west"]]),
+        ('reverse_rate = "5mbit"', UDP, []),
+        ("", UDP + "reverse = true", []),
+        ('reverse_rate = "5mbit"\nreverse_delay = "1ms"', UDP + "reverse = true", []),
+        ('reverse_rate = "5mbit"\nloss = 0.1', UDP + "reverse = true", [["lf-w", "east"]]),
+    ],
+)
+def test_the_way_back_is_watched(one: One, link: str, rest: str, watched: list[list[str]]) -> None:
+    """Where something goes over its queue, and there is no impaired hop to be watched."""
+    made = make(one(link=link, rest=rest), virtual=True)
+    assert directives(made, "link") == watched
+
+
 def test_receivers_that_misbehave(one: One) -> None:
     """Each sender has a number; the receiver's device has the qdisc, in either network."""
     flow = 'ack_every = "100B"'

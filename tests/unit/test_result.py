@@ -404,6 +404,19 @@ def test_impaired_hop(one: One, finished: Run) -> None:
     assert out["impaired_hop"] == {"dropped": 7, "sent": 993, "reordered": 3}
 
 
+def test_way_back(one: One, finished: Run) -> None:
+    """Bytes are of IP packets, as the bottleneck's, and its queue takes them at its own rate."""
+    rows = ["l 0 0 0 1 2 100 0", "l 5 10140 10 3 12 15240 0", "l 10 0 0 5 42 60240 0"]
+    back = '[[udp]]\nrate = "1mbit"\nrtt = "1ms"\nreverse = true'
+    scenario = one(link='reverse_rate = "4mbit"', rest=back, top='warmup = "1s"')
+    found = made(scenario, finished(*rows))
+    assert "impaired_hop" not in found
+    assert found["way_back"] == {
+        **{"sent": 30, "sent_bytes": 45_000 - 30 * 14, "dropped": 2, "loss": 2 / 32},
+        "queue_delay_ms": {"mean": 10.0, "p50": 0.0, "p95": 20.0, "p99": 20.0, "max": 20.0},
+    }
+
+
 def test_it_says_what_was_run(one: One, finished: Run, tree: Path) -> None:
     scenario = one(cc='cc = "foo"', link='aqm = "red"')
     path = finished(flow(0))
@@ -438,6 +451,9 @@ def test_the_page_has_every_field(one: One, finished: Run) -> None:
         assert same == set(out["short"][0]) - {"short"}
     for name in ("queue", "impaired_hop"):
         fields |= {f"{name}.{key}" for key in out[name]}
+    back = '[[udp]]\nrate = "1mbit"\nrtt = "1ms"\nreverse = true'
+    way = made(one(link='reverse_rate = "4mbit"', rest=back), finished("l 0 0 0 0 0 0 0"))
+    fields |= {f"way_back.{key}" for key in way["way_back"]} | {"way_back"}
     assert fields <= shown
 
 
