@@ -3,7 +3,7 @@
 (longfat.pages.tables.evaluation).
 
 evaluation/*.csv are those tables of the evaluation that are not of single runs, evaluation/*.svg
-its clouds and heat maps.  evaluation.json says what they are of:
+its clouds and heat maps, evaluation/*.md the score cards.  evaluation.json says what they are of:
 
 version, modules    of the tree that it was made with; modules of those that are in it
 profile, kernel     how much was run, and on which kernel if one was asked for
@@ -12,6 +12,7 @@ algorithms          those that were evaluated; `against` are those that stood be
 runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
 clouds, heat        picture -> its criterion and path
+cards               algorithm -> file
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers, `scenarios` is one of all scenario
                     files, `first` is what the first run of each path of each criterion is known by
@@ -190,6 +191,8 @@ def write(scores: Scores) -> Path:
         name = f"{one.criterion.id}-{number}.svg"
         files[name] = pages.as_file(pictures.heat(one))
         found["heat"][name] = [one.criterion.id, one.path]
+    found["cards"] = {cc.text: f"{cc.file}.md" for cc in scores.of.contenders}
+    files |= {f"{cc.file}.md": pages.kept_card(scores, cc) for cc in scores.of.contenders}
     path.unlink(missing_ok=True)
     for old in path.with_suffix("").glob("*"):
         old.unlink()

@@ -131,10 +131,10 @@ def again(of: Evaluation, criterion: Criterion, cc: Contender, own: Sequence[str
     return _evaluate(of, criterion, [one.text for one in every], against, own)
 
 
-def run_again(file: str, own: Sequence[str]) -> str:
-    """The command that runs a scenario file."""
+def run_again(file: str, own: Sequence[str], there: str = HERE) -> str:
+    """The command that runs a scenario file of the evaluation `there`."""
     where = ["--backend", Counted.name] if "--bpf" in own else []
-    return shlex.join([data.COMMAND, "run", f"{HERE}/{file}", *own, *where, *AGAIN])
+    return shlex.join([data.COMMAND, "run", f"{there}/{file}", *own, *where, *AGAIN])
 
 
 def _shade(share: float | None) -> str:
@@ -218,30 +218,42 @@ def kernels(scores: Scores) -> list[str]:
     return sorted({str(one["kernel"]) for one in scores.records.values()})
 
 
-def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, str]:
-    """The files of an algorithm's card, by their names below the directory of cards.  `own` is how
-    the command line named modules that are none of the tree's."""
-    found = sections(scores, cc, own)
-    others = _others(scores.of, cc)
-    names = {
-        (one.criterion.id, place): f"{IMAGES}/{cc.file}-{one.criterion.id}-{place}.svg"
-        for one in found
-        for place in range(len(one.pictures))
-    }
-    about: dict[str, Any] = {
+def _about(scores: Scores, cc: Contender, found: list[Section]) -> dict[str, Any]:
+    """What the templates of cards are told."""
+    return {
         "cc": cc,
-        "others": others,
+        "others": _others(scores.of, cc),
         "sections": found,
         "counts": _counts([one.main[0] for one in found]),
         "profile": scores.of.profile,
         "kernels": kernels(scores),
         "not_run": not_run(),
         "here": HERE,
-        "run_again": lambda file: run_again(file, own),
         "marks": marks(),
         "standards": [x.text for x in scores.of.all if x.text in marks().standards],
-        "names": names,
+        "kept": False,
     }
+
+
+def kept_card(scores: Scores, cc: Contender) -> str:
+    """An algorithm's card without pictures and runs, as docs/results has it."""
+    about = _about(scores, cc, sections(scores, cc, ())) | {"kept": True}
+    # The first command of a section makes the scenarios of the second.
+    about["run_again"] = lambda file: run_again(file, (), AGAIN[1])
+    return _environment(html=False).get_template("card.md").render(about)
+
+
+def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, str]:
+    """The files of an algorithm's card, by their names below the directory of cards.  `own` is how
+    the command line named modules that are none of the tree's."""
+    found = sections(scores, cc, own)
+    names = {
+        (one.criterion.id, place): f"{IMAGES}/{cc.file}-{one.criterion.id}-{place}.svg"
+        for one in found
+        for place in range(len(one.pictures))
+    }
+    about = _about(scores, cc, found) | {"names": names}
+    about["run_again"] = lambda file: run_again(file, own)
     texts = {
         f"{cc.file}.html": _environment(html=True).get_template("card.html").render(about),
         f"{cc.file}.md": _environment(html=False).get_template("card.md").render(about),

@@ -245,7 +245,15 @@ def test_the_pages_are_made_of_what_is_kept(
         f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
     )
     lines = page.league().splitlines()
-    assert lines[0] == "| criterion | number | `vegas` | `dctcp` | `cubic` |"
+    vegas, dctcp = (f"[`{cc}`](results/evaluation/{cc}.md)" for cc in ("vegas", "dctcp"))
+    assert lines[0] == f"| criterion | number | {vegas} | {dctcp} | `cubic` |"
+    card = (committed.with_suffix("") / "vegas.md").read_text()
+    assert "| 1 One | goodput, Mbit/s | 0.0008 |" in card and "](img/" not in card
+    # What it links to is there, and the first command of a section makes what the second runs.
+    assert re.findall(r"\]\((.*?)\)", card) == ["../../evaluation.md#the-league"]
+    first, again = re.findall(r"    (scripts/longfat .*)", card)[:2]
+    assert first.endswith("--only 1 --profile smoke --against cubic -o again")
+    assert again == "scripts/longfat run again/scenarios/1-vegas.toml -o again"
     where = "[1](../longfat/arena/criteria/1.toml)"
     assert lines[2] == f"| {where} One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
     assert page.counts().splitlines()[2:] == [

@@ -91,8 +91,9 @@ def league() -> str:
         + [_shown(numbers[ident][0][cc]) for cc in names]
         for ident, title in found["titles"].items()
     ]
-    headings = ["criterion", "number", *(f"`{cc}`" for cc in names)]
-    return markdown(headings, rows, prose=(1,))
+    cards = found["cards"]
+    shown = [f"[`{cc}`](results/{NAME}/{cards[cc]})" if cc in cards else f"`{cc}`" for cc in names]
+    return markdown(["criterion", "number", *shown], rows, prose=(1,))
 
 
 def counts() -> str:
