@@ -115,10 +115,11 @@ def _impairments(link: Link) -> list[list[str]]:
     if link.reorder:
         # To netem those are "reordered" that pass at once.  Here that is the rule, and the
         # others are late.
-        late = max(1e-3, LATE * 8 * link.mtu / link.rate)
+        late = link.reorder_delay or max(1e-3, LATE * 8 * link.mtu / link.rate)
         if link.jitter or link.aggregate:
             hops.append([])
-        hops[-1].append(f"delay {late * 1e6:.3f}us reorder {(1 - link.reorder) * 100:.9f}% gap 1")
+        some = f" reorder {(1 - link.reorder) * 100:.9f}% gap 1" if link.reorder < 1 else ""
+        hops[-1].append(f"delay {late * 1e6:.3f}us{some}")
     return hops if link.impaired else []
 
 

@@ -105,6 +105,7 @@ class Link(_Strict):
     loss: Probability = 0.0
     duplicate: Probability = 0.0
     reorder: Probability = 0.0
+    reorder_delay: Seconds | None = None
     jitter: Seconds = 0.0
     loss_burst: float | None = Field(default=None, ge=1, le=10000)
     aggregate: Seconds = 0.0
@@ -137,6 +138,11 @@ class Link(_Strict):
                     f"bursts of {self.loss_burst:g} packets cannot be {self.loss * 100:g} % of "
                     f"all: a packet at least is between two; raise loss_burst"
                 )
+        if self.reorder_delay is not None:
+            if not self.reorder:
+                raise ValueError("reorder_delay needs reorder, how many packets it is of")
+            if not 0 < self.reorder_delay <= 10:
+                raise ValueError("reorder_delay is above 0s and at most 10s")
         if not 0 <= self.reverse_jitter <= 1:
             raise ValueError("reverse_jitter is 0s to 1s")
         for name in ("delay", "reverse_delay"):
@@ -690,7 +696,8 @@ class Scenario(_Strict):
         """What a link adds to the RTT at most, without its queue, seconds."""
         delays = [step.delay / 1e9 for step in self.steps(link)] if link.changing else [0.0]
         back = link.reverse_delay + 2 * link.reverse_jitter
-        return max(delays) + 2 * link.jitter + link.aggregate + back
+        waits = 2 * link.jitter + link.aggregate + (link.reorder_delay or 0)
+        return max(delays) + waits + back
 
     def _most_carried(self, link: Link, seconds: float) -> float:
         """Bytes at most in so long a time, in either direction."""

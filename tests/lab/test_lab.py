@@ -149,6 +149,16 @@ def test_reordering_is_the_rate_asked_for(experiment: Experiment, jitter: str) -
     assert hop["dropped"] == 0
 
 
+def test_how_late_a_reordered_packet_is(experiment: Experiment) -> None:
+    """As much as it is told; if all are late none is overtaken."""
+    few = {"flow": 'socket_buffer = "4kB"', "cc": "reno"}
+    (still,) = experiment(out="still", **few)
+    (late,) = experiment(link='reorder = "100%"\nreorder_delay = "30ms"', out="late", **few)
+    rtts = [one["flows"][0]["rtt_ms"]["p50"] for one in (still, late)]
+    assert rtts[1] - rtts[0] == pytest.approx(30, abs=0.2)
+    assert late["impaired_hop"]["reordered"] == 0
+
+
 def test_reordered_datagrams_are_counted(experiment: Experiment) -> None:
     (one,) = experiment(
         text=SMALL.replace("10s", "32s"),

@@ -315,6 +315,11 @@ def test_no_impaired_hop_unless_asked_for(one: One, commands: Commands) -> None:
         ("duplicate = 0.5", "duplicate 50.000000000%"),
         # Of netem's "reordered" those that are not are late: by ten packets of 10 Mbit/s.
         ("reorder = 0.25", "delay 12000.000us reorder 75.000000000% gap 1"),
+        ("reorder = 1", "delay 12000.000us"),
+        (
+            'reorder = 0.25\nreorder_delay = "40ms"',
+            "delay 40000.000us reorder 75.000000000% gap 1",
+        ),
         ('jitter = "2ms"', "slot 0us 4000.000us"),
         ('aggregate = "4ms"', "slot 4000.000us 4000.000us"),
         # The bad state has 0.0051 / (0.0051 + 0.25) of all packets, and is left after four.

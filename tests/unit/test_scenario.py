@@ -143,6 +143,13 @@ REFUSED = {
         "link.colour",
         "unknown key; valid here: ack_thin,",
     ),
+    "late, but none is": ("link", 'reorder_delay = "1ms"', "link", "reorder_delay needs reorder"),
+    "not late": (
+        "link",
+        'reorder = 0.1\nreorder_delay = "0s"',
+        "link",
+        "reorder_delay is above 0s and at most 10s",
+    ),
     "bursts of no losses": ("link", "loss_burst = 5", "link", "loss_burst needs loss"),
     "bursts too short": (
         "link",
@@ -515,6 +522,7 @@ NEEDED: dict[str, dict[str, Any]] = {
     "link.ecn": {"aqm": "red"},
     "link.aqm_options": {"aqm": "codel"},
     "link.loss_burst": {"loss": 0.01},
+    "link.reorder_delay": {"reorder": 0.01},
 }
 _PARETO = {"size": "pareto", "mean_size": None, "shape": 1.2, "min_size": "1B", "max_size": "1MB"}
 for _table in ("short", "request"):
