@@ -76,9 +76,11 @@
  *     round trip.
  *     once=N: as in the paper.
  *     c takes less from a slow flow than ten T of growth give, so loss would go on: at
- *     5 Mbit/s, of every fifth packet.  So an answer less than twenty T after the last
- *     doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.  (A fixed
- *     share in its place leaves one of two flows next to nothing: sabul-slow.toml.)
+ *     5 Mbit/s, of every fifth packet.  So an answer less than ten T after losses count
+ *     again doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.  (A
+ *     fixed share in its place leaves one of two flows next to nothing: sabul-slow.toml.)
+ *     Where a round trip takes more than twenty T, an answer with such a c begins from the
+ *     rate at which packets are delivered.
  *  4. A sender learns of an overflow one round trip and a queue late.  At 150 ms, with
  *     growth of 1 % in 20 ms, the rate would be 7 % too high by then, and at a full
  *     queue all of that is lost.  So the law's growth ends halfway back to the rate at
@@ -86,8 +88,11 @@
  *     half a packet more in each T if that is more (but at most 1/512 of the rate in
  *     the first second).  It doubles after each four seconds, up to the law's.  Half a
  *     packet is much for a slow flow and little for a fast one, so a late flow catches
- *     up (sabul-offsets.toml).  Selected by a connection that has lost packets, it
- *     assumes that they were lost at the present rate.  probe=0: as in the paper.
+ *     up (sabul-offsets.toml).  Where a round trip takes more than ten T, the half packet
+ *     is less by the square of that, and it doubles after four round trips: by what the
+ *     rate grows until an overflow is known, so much is lost (sabul-deep.toml).  Selected
+ *     by a connection that has lost packets, it assumes that they were lost at the present
+ *     rate.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -204,11 +209,11 @@ static const u32 sabul_cap_ns = 12000;
 /* Most intervals that one acknowledgment ends. */
 static const u32 sabul_catch_up = 8;
 
-/* An overflow is answered again after so many intervals at the earliest. */
+/*
+ * An overflow is answered again after so many intervals at the earliest.  An answer within
+ * as many after that is twice as strong as the last, by 2^12 at most.
+ */
 static const u32 sabul_rest = 10;
-
-/* An answer within so many is twice as strong as the last, by 2^12 at most. */
-static const u32 sabul_soon = 20;
 static const u32 sabul_strongest = 12;
 
 /* Growth beyond the last overflow is at most 2^-9 for so long. */
@@ -237,7 +242,9 @@ struct sabul {
 			u32	mark;	/* delivered when the last decrease took
 					 *   effect
 					 */
-			u32	mark_us;	/* then, as begin_us: 71 minutes */
+			u32	mark_us;	/* then, or when losses counted again;
+						 *   as begin_us: 71 minutes
+						 */
 		};
 		struct lf_slow_start slow;	/* in SABUL_FIRST */
 	};
@@ -322,15 +329,22 @@ static void sabul_decrease(struct sabul *ca, u64 rho)
 	ca->probed_ms = 0;
 }
 
-/* The part of delta, of @law, by which it is less where packets may be lost. */
-static u64 sabul_probing(const struct sabul *ca, u64 law)
+/*
+ * The part of delta, of @law, by which it is less where packets may be lost.  An overflow is
+ * known a round trip later, of @rtt_ms.
+ */
+static u64 sabul_probing(const struct sabul *ca, u64 law, u32 rtt_ms)
 {
-	u32 ramp = min_t(u32, ca->probed_ms / sabul_probe_ms, ca->probe);
+	u32 rest_ms = sabul_rest * ca->t_ms;
+	u32 ramp = min_t(u32, ca->probed_ms / max(sabul_probe_ms, 4 * rtt_ms), ca->probe);
 	u64 twice = (u64)ca->t_ms * (2 * NSEC_PER_MSEC), half = ca->delta;
 
 	/* Half a packet in each interval; T is less than 2^30 ns. */
 	half = mul_u64_u32_shr(half, min_t(u64, U32_MAX,
 					   div_u64(half << (32 - SABUL_SHIFT), twice)), 32);
+	if (rtt_ms > rest_ms)
+		half = mul_u64_u32_shr(half, div64_u64((u64)rest_ms * rest_ms << 32,
+						       (u64)rtt_ms * rtt_ms), 32);
 	if (ca->probed_ms < sabul_gentle_ms)
 		half = min(half, ca->delta >> sabul_gentle);
 	/* As min(law, half << ramp), which might overflow. */
@@ -338,13 +352,13 @@ static u64 sabul_probing(const struct sabul *ca, u64 law)
 }
 
 /* (2), @n times: @rho is less than alpha. */
-static void sabul_increase(struct sabul *ca, u64 rho, u32 n)
+static void sabul_increase(struct sabul *ca, u64 rho, u32 n, u32 rtt_ms)
 {
 	while (n--) {
 		u64 less = sabul_share(ca->delta, ca->k2, ca->alpha - rho);
 
 		if (ca->probe && ca->delta <= ca->known) {
-			less = sabul_probing(ca, less);
+			less = sabul_probing(ca, less, rtt_ms);
 			ca->probed_ms = min(ca->probed_ms + ca->t_ms, 60000);
 		}
 		ca->delta = sabul_clamp(ca->delta - less);
@@ -463,7 +477,7 @@ static void sabul_fresh(struct sock *sk)
 
 	ca->known = 0;
 	ca->mark = ca->newest;
-	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
+	ca->mark_us = (u32)tcp_sk(sk)->tcp_mstamp - sabul_rest * ca->t_ms * USEC_PER_MSEC;
 }
 
 /* Does what comes now tell of what was sent since the last answer? */
@@ -500,10 +514,7 @@ static void sabul_unused(struct sock *sk)
 	}
 }
 
-/*
- * The first overflow: down to the rate at which packets were delivered.  At most twice as much
- * was sent.
- */
+/* Down to the rate at which packets were delivered, and to half at most. */
 static void sabul_delivered(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -521,6 +532,7 @@ static void sabul_update(struct sock *sk)
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 sent = tp->data_segs_out - ca->sent;
 	u32 us = (u32)tp->tcp_mstamp - ca->begin_us, t = ca->t_ms * USEC_PER_MSEC;
+	u32 rtt = tp->srtt_us >> 3;
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
 	enum sabul_reason why = SABUL_HOLD;
@@ -531,11 +543,11 @@ static void sabul_update(struct sock *sk)
 	if (fresh >= ca->alpha) {
 		why = fresh > ca->alpha ? SABUL_DECREASE : SABUL_EQUAL;
 		/* The last answer was not enough if another one follows it soon. */
-		if ((u32)tp->tcp_mstamp - ca->mark_us >= sabul_soon * t)
+		if ((u32)tp->tcp_mstamp - ca->mark_us >= sabul_rest * t)
 			ca->strength -= !!ca->strength;
 		else if (ca->once && ca->strength < sabul_strongest)
 			ca->strength++;
-		if (ca->found)
+		if (ca->found || (ca->strength && rtt > 2 * sabul_rest * t))
 			sabul_delivered(sk);
 		ca->found = 0;
 		sabul_decrease(ca, fresh);
@@ -545,7 +557,8 @@ static void sabul_update(struct sock *sk)
 		used = sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL;
 		why = used ? SABUL_INCREASE : SABUL_UNUSED;
 		if (used)
-			sabul_increase(ca, rho, min(us / t + (us % t > t / 2), sabul_catch_up));
+			sabul_increase(ca, rho, min(us / t + (us % t > t / 2), sabul_catch_up),
+				       rtt / USEC_PER_MSEC);
 		else
 			sabul_unused(sk);
 	}
@@ -617,7 +630,8 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 	/* It is over, by loss or because the window is at ssthresh. */
 	if (first)
 		sabul_fresh(sk);
-	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+	ca->delta = sabul_interval(tp->srtt_us >> 3,
+				   max(tcp_snd_cwnd(tp), tcp_packets_in_flight(tp)));
 	ca->found = first && !lost;
 	if (lost) {
 		sabul_delivered(sk);
@@ -704,12 +718,15 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 	}
 	ca->marked = tp->delivered_ce;
 	/* A loss is found up to the reordering distance late, in packets. */
-	if (ca->waiting)
+	if (ca->waiting) {
 		ca->waiting = since < sabul_rest * ca->t_ms * USEC_PER_MSEC ||
 			      before(ca->newest, ca->mark + min(tp->reordering, tcp_snd_cwnd(tp)));
-	/* A mark that is behind us must not seem to be ahead when counters wrap. */
-	else if (ca->mode != SABUL_FIRST)
+		if (!ca->waiting)
+			ca->mark_us = (u32)tp->tcp_mstamp;
+	} else if (ca->mode != SABUL_FIRST) {
+		/* A mark that is behind us must not seem to be ahead when counters wrap. */
 		ca->mark = ca->newest;
+	}
 	if (ca->mode == SABUL_BY_RATE)
 		sabul_by_rate(sk);
 	else
@@ -780,7 +797,7 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 		return cwnd;
 	ca->decreased = 0;
 	ca->waiting = 0;
-	ca->mark_us = (u32)tp->tcp_mstamp - sabul_soon * ca->t_ms * USEC_PER_MSEC;
+	ca->mark_us = (u32)tp->tcp_mstamp - sabul_rest * ca->t_ms * USEC_PER_MSEC;
 	if (ca->prior_mode == SABUL_BY_RATE) {
 		if (ca->mode != SABUL_BY_RATE || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;

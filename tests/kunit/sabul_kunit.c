@@ -197,7 +197,7 @@ static void sabul_law(struct sabul *ca, u32 lost, u32 sent)
 	u64 rho = sabul_ratio(lost, sent);
 
 	if (rho < ca->alpha)
-		sabul_increase(ca, rho, 1);
+		sabul_increase(ca, rho, 1, 0);
 	else
 		sabul_decrease(ca, rho);
 }
@@ -283,7 +283,7 @@ static void sabul_law_bounds(struct kunit *test)
 			for (ca.delta = SABUL_MAX, i = 0; i < 100; i++) {
 				u64 was = ca.delta;
 
-				sabul_increase(&ca, 0, 1);
+				sabul_increase(&ca, 0, 1, 0);
 				KUNIT_ASSERT_LE(test, ca.delta, was);
 				KUNIT_ASSERT_GE(test, ca.delta, SABUL_MIN);
 			}
@@ -314,7 +314,7 @@ static void sabul_law_never_stuck(struct kunit *test)
 	ca.delta = SABUL_MIN + sabul_ns(1);
 	ca.known = ca.delta;
 	was = ca.delta;
-	sabul_increase(&ca, 0, 1);
+	sabul_increase(&ca, 0, 1, 0);
 	KUNIT_EXPECT_LT(test, ca.delta, was);
 	KUNIT_EXPECT_GE(test, was - ca.delta, div_u64(was, 64 * 1100000));
 }
@@ -370,7 +370,7 @@ static void sabul_law_probing(struct kunit *test)
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(14000)), 100000ULL);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.known, sabul_ns(13000)), 100000ULL);
 	for (i = 0; ca.delta > ca.known; i++)
-		sabul_increase(&ca, 0, 1);
+		sabul_increase(&ca, 0, 1, 0);
 	/* 1 % each. */
 	KUNIT_EXPECT_EQ(test, i, 8U);
 	law = div_u64(ca.delta, 100);
@@ -379,7 +379,7 @@ static void sabul_law_probing(struct kunit *test)
 
 		law = div_u64(was, 100);
 		less = min(law, div_u64(law << i, 16));
-		sabul_increase(&ca, 0, 1);
+		sabul_increase(&ca, 0, 1, 0);
 		KUNIT_EXPECT_LE(test, lf_apart(was - ca.delta, less),
 				div_u64(less, 1000) + 1);
 		ca.delta = was;
@@ -389,32 +389,59 @@ static void sabul_law_probing(struct kunit *test)
 	ca.delta = BIT_ULL(60) + 1;
 	ca.probed_ms = 16000;
 	law = div_u64(ca.delta, 100);
-	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, law), law);
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, law, 0), law);
 	/* A slow flow grows by half a packet in T: 1 / 400 at 100 us. */
 	ca.delta = sabul_ns(100000);
 	ca.known = ca.delta;
 	ca.probed_ms = 1000;
-	sabul_increase(&ca, 0, 1);
+	sabul_increase(&ca, 0, 1, 0);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(99750)),
 			sabul_ns(1));
 	/* But by 1 / 512 in the first second. */
 	ca.delta = sabul_ns(100000);
 	ca.probed_ms = 980;
-	sabul_increase(&ca, 0, 1);
+	sabul_increase(&ca, 0, 1, 0);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(99804)), sabul_ns(1));
 	/* And never faster than the law: at 2 ms half a packet is 5 %. */
 	ca.delta = sabul_ns(2000000);
 	ca.known = SABUL_MAX;
-	sabul_increase(&ca, 0, 1);
+	sabul_increase(&ca, 0, 1, 0);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta, sabul_ns(1980000)),
 			sabul_ns(1));
 	/* The longest interval, the longest T. */
 	ca.delta = SABUL_MAX;
 	ca.t_ms = 1000;
-	sabul_increase(&ca, 0, 1);
+	sabul_increase(&ca, 0, 1, 0);
 	KUNIT_EXPECT_LE(test, lf_apart(ca.delta,
 				       SABUL_MAX - div_u64(SABUL_MAX, 100)),
 			sabul_ns(10));
+}
+
+/* Where an overflow is known later than ten T: by the square of that, and by fours. */
+static void sabul_law_probing_late(struct kunit *test)
+{
+	struct sabul ca;
+	u64 half = sabul_ns(250);
+
+	sabul_table2(&ca, true);
+	ca.probe = 4;
+	/* Half a packet of 100 us in T is 250 ns; the law's sixteenth is less than that. */
+	ca.delta = sabul_ns(100000);
+	ca.probed_ms = 1000;
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_probing(&ca, sabul_ns(1000), 200), half), 10000ULL);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_probing(&ca, sabul_ns(1000), 400), half / 4),
+			10000ULL);
+	/* A sixteenth of the law is the least. */
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 4000), sabul_ns(100));
+	/* It doubles after four seconds, or four round trips. */
+	ca.probed_ms = 4000;
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 1000), sabul_ns(200));
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 1001), sabul_ns(100));
+	ca.probed_ms = 8000;
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 2000), sabul_ns(200));
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 2001), sabul_ns(100));
+	/* The longest there can be. */
+	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), U32_MAX / 8000), sabul_ns(100));
 }
 
 /* --- intervals ----------------------------------------------------------- */
@@ -592,6 +619,57 @@ static void sabul_overflow_strength(struct kunit *test)
 	step = ca->delta - before - sabul_share(before, 125,
 		sabul_ratio(1, 160) - ca->alpha);
 	KUNIT_EXPECT_LE(test, lf_apart(step, sabul_ns(2000)), (u64)sabul_ns(1));
+}
+
+/*
+ * A round trip of forty T.  An answer is soon by when losses count again; it begins from the
+ * rate of delivery then, and at half of its own at the least.
+ */
+static void sabul_overflow_late(struct kunit *test)
+{
+	static const struct {
+		u32 rtt_us, delivered, ns;
+	} all[] = {
+		{ 800000, 5000, 160000 }, { 800000, 1000, 240000 }, { 800000, 7000, 120000 },
+		{ 400001, 2500, 160000 }, { 400000, 2500, 120000 },
+	};
+	u32 i, j;
+
+	for (i = 0; i < ARRAY_SIZE(all); i++) {
+		struct tcp_sock *tp = sabul_test_sock(test, 100);
+		struct sabul *ca = sabul_of(tp);
+		u32 mark;
+		u64 step;
+
+		tp->srtt_us = all[i].rtt_us << 3;
+		sabul_test_rate(tp, 120000);
+		sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
+		mark = tp->delivered;
+		/* It counts after forty T, and nine later is soon. */
+		for (j = 0; j < 40; j++)
+			sabul_test_ack(tp, SABUL_T, 159, 1, mark - 1);
+		sabul_test_ack(tp, 0, 1, 0, mark + 10);
+		for (j = 0; j < 8; j++)
+			sabul_test_ack(tp, SABUL_T, 80, 0, mark + 20);
+		tp->rate_interval_us = all[i].rtt_us;
+		tp->rate_delivered = all[i].delivered;
+		ca->delta = sabul_ns(120000);
+		sabul_test_ack(tp, SABUL_T, 159, 1, mark + 30);
+		KUNIT_EXPECT_EQ(test, (u32)ca->strength, 1U);
+		step = sabul_share(sabul_ns(all[i].ns), 125, sabul_ratio(1, 160) - ca->alpha);
+		KUNIT_EXPECT_LE_MSG(test, lf_apart(ca->delta, sabul_ns(all[i].ns + 4000) + step),
+				    (u64)sabul_ns(50), "case %u", i);
+		/* Ten T after losses count again: half as strong. */
+		mark = tp->delivered;
+		for (j = 0; j < 40; j++)
+			sabul_test_ack(tp, SABUL_T, 159, 1, mark - 1);
+		sabul_test_ack(tp, 0, 1, 0, mark + 10);
+		for (j = 0; j < 9; j++)
+			sabul_test_ack(tp, SABUL_T, 80, 0, mark + 20);
+		sabul_test_ack(tp, SABUL_T, 159, 1, mark + 30);
+		KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
+		sabul_audit(test, tp, "late");
+	}
 }
 
 /* Second trap: growth goes on in loss-free intervals of the same round trip. */
@@ -970,6 +1048,19 @@ static void sabul_timeout_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	sabul_test_ack(tp, 100000, 2, 1, tp->delivered);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+
+	/* F-RTO takes what was lost back and may leave the window: what is in flight counts. */
+	sabul_test_rate(tp, 120000);
+	tp->packets_out = 400;
+	tp->lost_out = 0;
+	tcp_snd_cwnd_set(tp, 401);
+	sabul_set_state(sk, TCP_CA_Loss);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
+	tp->rate_delivered = 0;
+	sabul_test_ack(tp, 1000, 1, 1, tp->delivered);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	/* 100 ms for 400 packets, and c. */
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(252000)), sabul_ns(5));
 }
 
 /*
@@ -1753,6 +1844,7 @@ static struct kunit_case sabul_law_cases[] = {
 	KUNIT_CASE(sabul_law_never_stuck),
 	KUNIT_CASE(sabul_law_cap),
 	KUNIT_CASE(sabul_law_probing),
+	KUNIT_CASE(sabul_law_probing_late),
 	{}
 };
 
@@ -1765,6 +1857,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_overflow_once),
 	KUNIT_CASE(sabul_overflow_rest),
 	KUNIT_CASE(sabul_overflow_strength),
+	KUNIT_CASE(sabul_overflow_late),
 	KUNIT_CASE(sabul_overflow_grows),
 	KUNIT_CASE(sabul_overflow_exact),
 	KUNIT_CASE(sabul_overflow_fast),

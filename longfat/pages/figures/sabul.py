@@ -360,6 +360,20 @@ def slow(runs: Runs) -> Shown:
     return shown
 
 
+def deep(runs: Runs) -> Shown:
+    """One flow where an overflow is known late."""
+    shown = Shown()
+
+    def cell(run: Json) -> str:
+        link = run["scenario"]["link"]
+        return f"{rate(run)}, {_rtt(run):g} ms, {link['buffer'][0]:g} BDP, {case(run)}"
+
+    for where, of in group(runs("sabul-deep"), cell).items():
+        shown.values[f"{where}: loss"] = over(of, loss, unit="%", digits=1)
+        shown.values[f"{where}: utilisation"] = over(of, utilisation, unit="%", digits=1)
+    return shown
+
+
 def start(runs: Runs) -> Shown:
     """Packets lost until the first slow start was over, and goodput, by how it ends."""
     shown = Shown()

@@ -267,6 +267,26 @@ def slow() -> str:
     return markdown(["link", "", "loss", "Jain", "least", "total, %", "queue, ms, mean"], rows)
 
 
+def deep() -> str:
+    """Where an overflow is known late."""
+    who = ("sabul", "paper", "cubic")
+
+    def where(run: Json) -> tuple[float, float, float]:
+        link = run["scenario"]["link"]
+        return link["rate"], run["flows"][0]["base_rtt_ms"], link["buffer"][0]
+
+    rows = []
+    for (_, rtt, buffer), runs in sorted(grouped("sabul-deep", where).items()):
+        by = [[run for run in runs if run["scenario"]["case_name"] == one] for one in who]
+        rows.append(
+            [f"{_rate(runs[0])}, {rtt:g} ms, {buffer:g} BDP", f"{rtt * (1 + buffer) / 1e3:.2g}"]
+            + [plus([100 * run["summary"]["loss"] for run in of], 1) for of in by]
+            + [_used(of) for of in by]
+        )
+    headings = [f"{what}, %: {one}" for what in ("loss", "utilis.") for one in who]
+    return markdown(["path", "RTT, queue full, s", *headings], rows)
+
+
 def start() -> str:
     """The first slow start."""
 
@@ -298,6 +318,7 @@ PARTS = {
         "fig4": fig4,
         "queue": queue,
         "slow": slow,
+        "deep": deep,
         "start": start,
         "older": older,
     }
