@@ -630,8 +630,7 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 	/* It is over, by loss or because the window is at ssthresh. */
 	if (first)
 		sabul_fresh(sk);
-	ca->delta = sabul_interval(tp->srtt_us >> 3,
-				   max(tcp_snd_cwnd(tp), tcp_packets_in_flight(tp)));
+	ca->delta = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 	ca->found = first && !lost;
 	if (lost) {
 		sabul_delivered(sk);

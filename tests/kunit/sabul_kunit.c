@@ -1048,19 +1048,6 @@ static void sabul_timeout_in_flight(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	sabul_test_ack(tp, 100000, 2, 1, tp->delivered);
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
-
-	/* F-RTO takes what was lost back and may leave the window: what is in flight counts. */
-	sabul_test_rate(tp, 120000);
-	tp->packets_out = 400;
-	tp->lost_out = 0;
-	tcp_snd_cwnd_set(tp, 401);
-	sabul_set_state(sk, TCP_CA_Loss);
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
-	tp->rate_delivered = 0;
-	sabul_test_ack(tp, 1000, 1, 1, tp->delivered);
-	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
-	/* 100 ms for 400 packets, and c. */
-	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(252000)), sabul_ns(5));
 }
 
 /*
