@@ -104,7 +104,8 @@
  *     restart after a pause.
  *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
  *     without loss the growth of each T is made up for, of eight at most.
- *  8. No slower than two packets per RTT; below that there are timeouts.
+ *  8. No slower than two packets per RTT; below that there are timeouts.  After an outage
+ *     that is the RTT of the newest packet, as the mean is long for a minute.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
  *     above alpha, once for each round trip and once in recovery.  A timeout answers
  *     marks before it, too.
@@ -382,6 +383,12 @@ static u64 sabul_interval(u32 us, u32 n)
 				   SABUL_SHIFT, max(n, 1U)));
 }
 
+/* A round trip, microseconds: that of the newest packet delivered, where the mean is older. */
+static u32 sabul_rtt(const struct tcp_sock *tp)
+{
+	return min(tp->srtt_us >> 3, tp->rack.rtt_us ?: U32_MAX);
+}
+
 /* The window; in rate mode the packets in one smoothed RTT at this rate, at least 1. */
 static u32 sabul_window(const struct sock *sk)
 {
@@ -433,7 +440,7 @@ static void sabul_apply(struct sock *sk)
 		return;
 	if (ca->mode == SABUL_BY_RATE) {
 		/* No slower than two packets per RTT, as Reno after a loss. */
-		ca->delta = min(ca->delta, sabul_interval(tp->srtt_us >> 3, 2));
+		ca->delta = min(ca->delta, sabul_interval(sabul_rtt(tp), 2));
 		lf_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
 		lf_set_pacing_rate(sk, sabul_bytes(ca, ca->delta));
 	} else {
@@ -532,7 +539,7 @@ static void sabul_update(struct sock *sk)
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 sent = tp->data_segs_out - ca->sent;
 	u32 us = (u32)tp->tcp_mstamp - ca->begin_us, t = ca->t_ms * USEC_PER_MSEC;
-	u32 rtt = tp->srtt_us >> 3;
+	u32 rtt = sabul_rtt(tp);
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
 	enum sabul_reason why = SABUL_HOLD;

@@ -55,7 +55,7 @@ static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 		return;
 	share = fmin(ldexp(ca->alpha, -SABUL_RATIO_SHIFT) * ca->k2 / 1e3, 0.5);
 	/* Also from the slowest rate there is, if the RTT has fallen. */
-	least = fmin(rules_was.delta, sabul_interval(s->tp.srtt_us >> 3, 2));
+	least = fmin(rules_was.delta, sabul_interval(sabul_rtt(&s->tp), 2));
 	least *= pow(1 - share, sabul_catch_up) * 0.9999;
 	require((double)ca->delta + 1 >= fmax(least, SABUL_MIN),
 		"%llu, was %llu", (unsigned long long)ca->delta,

@@ -672,6 +672,41 @@ static void sabul_overflow_late(struct kunit *test)
 	}
 }
 
+/* After an outage the mean RTT is old: what is slow by the RTT goes by the newest packet's. */
+static void sabul_after_outage(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sabul *ca = sabul_of(tp);
+
+	KUNIT_EXPECT_EQ(test, sabul_rtt(tp), 100000U);
+	tp->srtt_us = 40000000U << 3;
+	sabul_test_rate(tp, 4000000000ULL);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(4000000000ULL));
+	tp->rack.rtt_us = 40000;
+	KUNIT_EXPECT_EQ(test, sabul_rtt(tp), 40000U);
+	sabul_apply((struct sock *)tp);
+	KUNIT_EXPECT_EQ(test, ca->delta, sabul_ns(20000000));
+	/* A newest packet that waited longer than the mean is no reason. */
+	tp->srtt_us = 30000 << 3;
+	KUNIT_EXPECT_EQ(test, sabul_rtt(tp), 30000U);
+	/* Growth beyond the last overflow, too: half a packet in T, and a sixteenth of that. */
+	tp->srtt_us = 800000 << 3;
+	tp->rack.rtt_us = 0;
+	sabul_test_rate(tp, 100000);
+	ca->probe = 4;
+	ca->known = ca->delta;
+	ca->probed_ms = 1000;
+	sabul_test_interval(tp, 0);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(100000) - sabul_ns(1000) / 16),
+			(u64)sabul_ns(1));
+	sabul_test_rate(tp, 100000);
+	tp->rack.rtt_us = 40000;
+	ca->known = ca->delta;
+	ca->probed_ms = 1000;
+	sabul_test_interval(tp, 0);
+	KUNIT_EXPECT_LE(test, lf_apart(ca->delta, sabul_ns(99750)), (u64)sabul_ns(1));
+}
+
 /* Second trap: growth goes on in loss-free intervals of the same round trip. */
 static void sabul_overflow_grows(struct kunit *test)
 {
@@ -1845,6 +1880,7 @@ static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_overflow_rest),
 	KUNIT_CASE(sabul_overflow_strength),
 	KUNIT_CASE(sabul_overflow_late),
+	KUNIT_CASE(sabul_after_outage),
 	KUNIT_CASE(sabul_overflow_grows),
 	KUNIT_CASE(sabul_overflow_exact),
 	KUNIT_CASE(sabul_overflow_fast),
