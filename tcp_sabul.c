@@ -79,20 +79,20 @@
  *     5 Mbit/s, of every fifth packet.  So an answer less than ten T after losses count
  *     again doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.  (A
  *     fixed share in its place leaves one of two flows next to nothing: sabul-slow.toml.)
- *     Where a round trip takes more than twenty T, an answer with such a c begins from the
- *     rate at which packets are delivered.
+ *     Where a round trip takes more than twenty T, an answer with more than c begins from
+ *     the rate at which packets are delivered.
  *  4. A sender learns of an overflow one round trip and a queue late.  At 150 ms, with
  *     growth of 1 % in 20 ms, the rate would be 7 % too high by then, and at a full
- *     queue all of that is lost.  So the law's growth ends halfway back to the rate at
- *     which packets were last lost.  From there on growth is 2^-probe of the law's, or
+ *     queue all of that is lost.  So the law's growth ends halfway back to the rate that
+ *     the last answer began from.  From there on growth is 2^-probe of the law's, or
  *     half a packet more in each T if that is more (but at most 1/512 of the rate in
  *     the first second).  It doubles after each four seconds, up to the law's.  Half a
  *     packet is much for a slow flow and little for a fast one, so a late flow catches
- *     up (sabul-offsets.toml).  Where a round trip takes more than ten T, the half packet
- *     is less by the square of that, and it doubles after four round trips: by what the
- *     rate grows until an overflow is known, so much is lost (sabul-deep.toml).  Selected
- *     by a connection that has lost packets, it assumes that they were lost at the present
- *     rate.  probe=0: as in the paper.
+ *     up (sabul-offsets.toml).  What the rate grows by until an overflow is known is lost
+ *     (sabul-deep.toml).  So where a round trip takes more than ten T, the half packet is
+ *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
+ *     if that is later, for a minute.  Selected by a connection that has lost packets, it
+ *     assumes that they were lost at the present rate.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -104,8 +104,9 @@
  *     restart after a pause.
  *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
  *     without loss the growth of each T is made up for, of eight at most.
- *  8. No slower than two packets per RTT; below that there are timeouts.  After an outage
- *     that is the RTT of the newest packet, as the mean is long for a minute.
+ *  8. No slower than two packets per RTT; below that there are timeouts.  The RTT is the
+ *     mean or that of the newest packet, whichever is less: after an outage the mean is long
+ *     for a minute.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
  *     above alpha, once for each round trip and once in recovery.  A timeout answers
  *     marks before it, too.
@@ -212,7 +213,7 @@ static const u32 sabul_catch_up = 8;
 
 /*
  * An overflow is answered again after so many intervals at the earliest.  An answer within
- * as many after that is twice as strong as the last, by 2^12 at most.
+ * as many after losses count again is twice as strong as the last, by 2^12 at most.
  */
 static const u32 sabul_rest = 10;
 static const u32 sabul_strongest = 12;
@@ -383,7 +384,7 @@ static u64 sabul_interval(u32 us, u32 n)
 				   SABUL_SHIFT, max(n, 1U)));
 }
 
-/* A round trip, microseconds: that of the newest packet delivered, where the mean is older. */
+/* A round trip, microseconds: the mean, or the newest packet's if that is shorter. */
 static u32 sabul_rtt(const struct tcp_sock *tp)
 {
 	return min(tp->srtt_us >> 3, tp->rack.rtt_us ?: U32_MAX);
@@ -521,7 +522,7 @@ static void sabul_unused(struct sock *sk)
 	}
 }
 
-/* Down to the rate at which packets were delivered, and to half at most. */
+/* Down to the rate at which packets were delivered, but not below half the rate. */
 static void sabul_delivered(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);

@@ -130,9 +130,6 @@ class Criterion(_Strict):
             raise ValueError(f"no series {unknown[0]!r}; valid: {', '.join(observe.SERIES)}")
         if self.cloud and "left" not in self.observe:
             raise ValueError("cloud: needs the series left, in observe")
-        back = [one.metric for one in self.number if one.metric in metrics.BACK]
-        if back and "reverse_rate" not in str(self.scenario):
-            raise ValueError(f"{back[0]}: the way back has no rate of its own")
         if (BESIDE in str(self.scenario)) != bool(self.beside):
             raise ValueError("beside and $beside go together")
         if self.guard and self.guard not in [one.name for one in self.number]:

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from longfat.arena import toml
+from longfat.arena import metrics, toml
 from longfat.arena.criteria import BESIDE, CC, KINDS, PROFILES, Criterion, Part, choose, marks
 from longfat.arena.metrics import Roles
 from longfat.core import scratch
@@ -310,7 +310,14 @@ def _add(
     data = written(criterion, part, cc, beside, kernel=found.kernel, seeds=seeds)
     name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")
     path = where / f"{name}.toml"
-    paths = _read(data, path, f"{criterion.id}, {cc.text}{beside_in_words(beside)}")
+    who = f"{criterion.id}, {cc.text}{beside_in_words(beside)}"
+    paths = _read(data, path, who)
+    back = [number.metric for number in criterion.number if number.metric in metrics.BACK]
+    if back and not all(one.way_back for one, _ in paths):
+        raise LabError(
+            f"{who}: {back[0]} is of the way back: something has to go in reverse, over one link "
+            f"with a reverse_rate, without reverse_delay, reverse_jitter and an impaired hop"
+        )
     if unmarked := [x.cc for x in (cc, beside) if x and x.cc in marks().only_marked]:
         paths = [(one, at) for one, at in paths if one.link.ecn]
         if not paths:

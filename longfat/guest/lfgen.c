@@ -20,7 +20,7 @@
  *	qsample T		interval of queue samples
  *	queue NETNS DEV		the bottleneck's root qdisc
  *	queuefile PATH		the same numbers in a file, as lflink.c has it
- *	link NETNS DEV		that of the impaired hop behind it, or of the way back
+ *	link NETNS DEV		the root qdisc of the impaired hop, or of the way back
  *	begin PATH		a file that is told when T is 0, in ns of CLOCK_MONOTONIC
  *	tcp ID SRC DST ADDR PORT CC START STOP BYTES SNDBUF RCVBUF ON OFF
  *	udp ID SRC DST ADDR PORT RATE SIZE START STOP ON OFF

@@ -27,11 +27,12 @@ def _table(columns: str, rows: list[tuple[float, ...]]) -> str:
     return "\n".join([columns, *lines]) + "\n"
 
 
-def _evenly(draw: random.Random, count: int, least: float, most: float) -> list[float]:
-    """So many numbers over this range, at even distances, in random order."""
-    found = [least + (most - least) * n / (count - 1) for n in range(count)]
-    draw.shuffle(found)
-    return found
+def _evenly(count: int, least: float, most: float, step: float) -> list[float]:
+    """So many numbers over this range, at even distances.  The first few are spread over it, too:
+    they are in the order of the multiples of `step`, an irrational number, modulo 1."""
+    order = sorted(range(count), key=lambda n: n * step % 1)
+    place = {n: rank for rank, n in enumerate(order)}
+    return [least + (most - least) * place[n] / (count - 1) for n in range(count)]
 
 
 def cellular() -> str:
@@ -65,7 +66,8 @@ def leo() -> str:
     its own that grows and falls as it passes."""
     draw = random.Random(30)
     count = round(LEO["seconds"] / LEO["handover_s"])
-    rates, delays = _evenly(draw, count, *LEO_MBIT), _evenly(draw, count, *LEO_DELAY)
+    rates = _evenly(count, *LEO_MBIT, step=(math.sqrt(5) - 1) / 2)
+    delays = _evenly(count, *LEO_DELAY, step=math.sqrt(2))
     rows: list[tuple[float, ...]] = []
     for n, (rate, delay) in enumerate(zip(rates, delays, strict=True)):
         begin, slope = n * LEO["handover_s"], draw.uniform(-LEO_DRIFT, LEO_DRIFT)

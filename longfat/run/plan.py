@@ -32,7 +32,6 @@ ACK = "sch_lfack.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
 ADDRESS = "02:00:00:00:00:01"  # of Ethernet, of every device
 FILES = 1024  # that a process may have open if nobody asks for more
-LATE = 10  # packets of the link that go before one that is reordered, at least
 
 
 @dataclass
@@ -115,11 +114,10 @@ def _impairments(link: Link) -> list[list[str]]:
     if link.reorder:
         # To netem those are "reordered" that pass at once.  Here that is the rule, and the
         # others are late.
-        late = link.reorder_delay or max(1e-3, LATE * 8 * link.mtu / link.rate)
         if link.jitter or link.aggregate:
             hops.append([])
         some = f" reorder {(1 - link.reorder) * 100:.9f}% gap 1" if link.reorder < 1 else ""
-        hops[-1].append(f"delay {late * 1e6:.3f}us{some}")
+        hops[-1].append(f"delay {link.late * 1e6:.3f}us{some}")
     return hops if link.impaired else []
 
 

@@ -47,6 +47,7 @@ Seconds = Annotated[float, BeforeValidator(units.seconds)]
 Rate = Annotated[int, BeforeValidator(units.rate), Field(gt=0)]
 Size = Annotated[int, BeforeValidator(units.size), Field(gt=0)]
 Probability = Annotated[float, BeforeValidator(units.probability)]
+LATE = 10  # packets of the link that overtake one that is late, at least
 ACK_THIN = (1, 2, 4, 8, 16, 32, 64)  # powers of two: a mask over the packets' numbers
 Buffer = Annotated[tuple[float, str], BeforeValidator(units.buffer)]
 
@@ -183,6 +184,13 @@ class Link(_Strict):
         """Whether the way back has anything of its own, besides RTTs."""
         waits = self.reverse_delay or self.reverse_jitter
         return bool(self.reverse_rate or self.reverse_loss or waits)
+
+    @property
+    def late(self) -> float:
+        """By how much a packet is late that others overtake, seconds; 0 if none is."""
+        if not self.reorder:
+            return 0.0
+        return self.reorder_delay or max(1e-3, LATE * 8 * self.mtu / self.rate)
 
     @property
     def impaired(self) -> bool:
@@ -696,8 +704,7 @@ class Scenario(_Strict):
         """What a link adds to the RTT at most, without its queue, seconds."""
         delays = [step.delay / 1e9 for step in self.steps(link)] if link.changing else [0.0]
         back = link.reverse_delay + 2 * link.reverse_jitter
-        waits = 2 * link.jitter + link.aggregate + (link.reorder_delay or 0)
-        return max(delays) + waits + back
+        return max(delays) + 2 * link.jitter + link.aggregate + link.late + back
 
     def _most_carried(self, link: Link, seconds: float) -> float:
         """Bytes at most in so long a time, in either direction."""

@@ -440,8 +440,16 @@ static void sabul_law_probing_late(struct kunit *test)
 	ca.probed_ms = 8000;
 	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 2000), sabul_ns(200));
 	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), 2001), sabul_ns(100));
-	/* The longest there can be. */
+	/* The longest there can be; the largest square. */
 	KUNIT_EXPECT_EQ(test, sabul_probing(&ca, sabul_ns(1600), U32_MAX / 8000), sabul_ns(100));
+	ca.t_ms = 1000;
+	ca.delta = sabul_ns(100000000);
+	ca.probed_ms = 1000;
+	half = sabul_ns(5000000);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_probing(&ca, sabul_ns(10000000), 10000), half),
+			sabul_ns(1));
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_probing(&ca, sabul_ns(10000000), 20000), half / 4),
+			sabul_ns(1));
 }
 
 /* --- intervals ----------------------------------------------------------- */
@@ -623,7 +631,7 @@ static void sabul_overflow_strength(struct kunit *test)
 
 /*
  * A round trip of forty T.  An answer is soon by when losses count again; it begins from the
- * rate of delivery then, and at half of its own at the least.
+ * rate of delivery then, but not below half its own.
  */
 static void sabul_overflow_late(struct kunit *test)
 {
@@ -689,7 +697,7 @@ static void sabul_after_outage(struct kunit *test)
 	/* A newest packet that waited longer than the mean is no reason. */
 	tp->srtt_us = 30000 << 3;
 	KUNIT_EXPECT_EQ(test, sabul_rtt(tp), 30000U);
-	/* Growth beyond the last overflow, too: half a packet in T, and a sixteenth of that. */
+	/* Growth beyond the last overflow, too: a sixteenth of the law's, or half a packet in T. */
 	tp->srtt_us = 800000 << 3;
 	tp->rack.rtt_us = 0;
 	sabul_test_rate(tp, 100000);

@@ -223,7 +223,6 @@ def test_a_written_scenario_is_the_same_in_the_file() -> None:
         ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),
         ('asks = "What?"', 'asks = "What?"\nbeside = "all"', "beside and $beside go together"),
         ('asks = "What?"', 'asks = "What?"\ncloud = true', "cloud: needs the series left"),
-        ('metric = "goodput"', 'metric = "loss_back"', "loss_back: the way back has no rate"),
         ("[scenario]", "[scenario", "is not TOML"),
         ('title = "One"', "", "title: Field required"),
     ],
@@ -599,6 +598,13 @@ def test_how_busy_the_link_is() -> None:
     one["summary"]["capacity_bps"] = 10_000_000 * 1448 / 1500
     assert value("busy", one) == pytest.approx(80)
     assert value("load", one) == pytest.approx(90)
+
+
+def test_what_is_of_the_way_back_needs_one(own: Path) -> None:
+    (own / "1.toml").write_text(ONE.replace('metric = "goodput"', 'metric = "loss_back"'))
+    criteria.load.cache_clear()
+    with pytest.raises(LabError, match="1, vegas: loss_back is of the way back: something has"):
+        plan.evaluation(["vegas"], ["cubic"], "smoke")
 
 
 def test_the_way_back() -> None:

@@ -345,3 +345,6 @@ def test_statistics_of_the_satellites() -> None:
     assert fmean(held) == pytest.approx(150)
     delays = [1e3 * (one.delay or 0) for one in changes.read("leo", Path()).changes]
     assert 0 <= min(delays) < 6 and 29 < max(delays) < 35
+    # The first minute, which is all of it that `smoke` has, is of the same range.
+    early = [rate for time, rate in found if rate and time < 60]
+    assert min(early) == 50 and max(early) > 200
