@@ -630,6 +630,22 @@ static void sabul_overflow_strength(struct kunit *test)
 }
 
 /*
+ * For forty T what is lost was sent before the last answer; then losses count again, and for
+ * @n T there is none.  Returns what had been delivered when that answer was.
+ */
+static u32 sabul_test_late(struct tcp_sock *tp, u32 n)
+{
+	u32 mark = tp->delivered, i;
+
+	for (i = 0; i < 40; i++)
+		sabul_test_ack(tp, SABUL_T, 159, 1, mark - 1);
+	sabul_test_ack(tp, 0, 1, 0, mark + 10);
+	for (i = 0; i < n; i++)
+		sabul_test_ack(tp, SABUL_T, 80, 0, mark + 20);
+	return mark;
+}
+
+/*
  * A round trip of forty T.  An answer is soon by when losses count again; it begins from the
  * rate of delivery then, but not below half its own.
  */
@@ -641,7 +657,7 @@ static void sabul_overflow_late(struct kunit *test)
 		{ 800000, 5000, 160000 }, { 800000, 1000, 240000 }, { 800000, 7000, 120000 },
 		{ 400001, 2500, 160000 }, { 400000, 2500, 120000 },
 	};
-	u32 i, j;
+	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(all); i++) {
 		struct tcp_sock *tp = sabul_test_sock(test, 100);
@@ -652,13 +668,8 @@ static void sabul_overflow_late(struct kunit *test)
 		tp->srtt_us = all[i].rtt_us << 3;
 		sabul_test_rate(tp, 120000);
 		sabul_test_ack(tp, SABUL_T, 159, 1, tp->delivered - 1);
-		mark = tp->delivered;
-		/* It counts after forty T, and nine later is soon. */
-		for (j = 0; j < 40; j++)
-			sabul_test_ack(tp, SABUL_T, 159, 1, mark - 1);
-		sabul_test_ack(tp, 0, 1, 0, mark + 10);
-		for (j = 0; j < 8; j++)
-			sabul_test_ack(tp, SABUL_T, 80, 0, mark + 20);
+		/* Nine T after losses count again is soon. */
+		mark = sabul_test_late(tp, 8);
 		tp->rate_interval_us = all[i].rtt_us;
 		tp->rate_delivered = all[i].delivered;
 		ca->delta = sabul_ns(120000);
@@ -667,13 +678,8 @@ static void sabul_overflow_late(struct kunit *test)
 		step = sabul_share(sabul_ns(all[i].ns), 125, sabul_ratio(1, 160) - ca->alpha);
 		KUNIT_EXPECT_LE_MSG(test, lf_apart(ca->delta, sabul_ns(all[i].ns + 4000) + step),
 				    (u64)sabul_ns(50), "case %u", i);
-		/* Ten T after losses count again: half as strong. */
-		mark = tp->delivered;
-		for (j = 0; j < 40; j++)
-			sabul_test_ack(tp, SABUL_T, 159, 1, mark - 1);
-		sabul_test_ack(tp, 0, 1, 0, mark + 10);
-		for (j = 0; j < 9; j++)
-			sabul_test_ack(tp, SABUL_T, 80, 0, mark + 20);
+		/* Ten T after is not: half as strong. */
+		mark = sabul_test_late(tp, 9);
 		sabul_test_ack(tp, SABUL_T, 159, 1, mark + 30);
 		KUNIT_EXPECT_EQ(test, (u32)ca->strength, 0U);
 		sabul_audit(test, tp, "late");

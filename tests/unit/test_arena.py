@@ -1641,14 +1641,21 @@ def test_what_is_argued_is_on_the_page() -> None:
 
 
 def test_what_differs_is_said() -> None:
-    """The suite's traffic goes in both directions, and loads are of payload."""
+    """The suite's traffic goes in both directions, the satellites' path is another, and loads are
+    of payload."""
     of = {one.id: one for one in criteria.load()}
     for one in of.values():
         if one.of == "tcpeval-01" and one.scenario:
             back = any(entry.get("reverse") for entry in one.scenario.get("short", []))
             said = "Nothing goes in the other direction." in one.differs
             assert said is not back, one.id
-    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["tcpeval-4.4.2"]).runs
+    runs = plan.evaluation(["reno"], ["cubic"], "full", only=["7.3", "tcpeval-4.4.2"]).runs
+    (leo, *_) = (run.scenario for run in runs if run.path == "low orbit")
+    steps = leo.steps(leo.link)
+    rates = [round(step.rate / 1e6) for step in steps if step.rate]
+    trips = [round(1e3 * leo.flow[0].rtt + step.delay / 1e6) for step in steps]
+    words = f"{min(rates)} to {max(rates)} Mbit/s, and RTTs of {min(trips)} to {max(trips)} ms"
+    assert words in of["7.3"].differs
     load = next(run.scenario for run in runs if run.path == "load 110")
     headers = 100 * load.link.rate / load.capacity
     page = (modules.ROOT / "docs/evaluation.md").read_text()
