@@ -57,7 +57,7 @@
  * that time one of N connections has few packets; so they count as 2.  A burst is as large
  * as one of N connections would make it in 1/1024 s where that is more.
  *
- * The mean gap after a burst, with W = max(cwnd, packets in flight), is
+ * The mean gap after a burst, with W = max(cwnd, packets out) as the kernel has it, is
  *
  *	burst srtt / (p W)	p = 1 + 1 / (2 sqrt(N))
  *
@@ -115,8 +115,9 @@
  * A connection reads the parameters when it starts (or selects one of the names) and
  * keeps them.  With N > 1 each connection allocates N times 12 bytes and 64 more, at
  * most 1024 as kmalloc() rounds up; if there is no memory it has one stream.
- * TCP makes no larger skbs than a burst (sk_gso_max_segs), and the pacing rate that ss
- * shows is that of one gap.  Trace event: longfat:composite.
+ * TCP makes no larger skbs than a burst (sk_gso_max_segs), also where a ratio of 0 turns
+ * pacing off.  The pacing rate that ss shows is that of one gap.  Trace event:
+ * longfat:composite.
  */
 
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
@@ -461,8 +462,9 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 /*
  * A loss event begins in it.  See lf_slow_start_loss():
  *
- *	it did that, or a mark came	all streams leave it and back off: all that was sent
- *					was too much
+ *	it did that, or a mark came	all leave it, as all that was sent was too much.  They
+ *					back off in turn until W is what slow start says,
+ *					which is all of them where windows are even
  *	the window stood, or stood near	all leave it, and what is lost is dealt as any other
  *	the target, or rises
  *	one packet, and no queue	it goes on, and the loss is dealt as any other; so it
@@ -899,9 +901,9 @@ static void composite_tx_start(struct sock *sk)
 }
 
 /*
- * Comes before each transmission.  Returns the burst, and sets the gap after it: the mean
- * one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on average.  A hash of what
- * was sent chooses them, so who asks twice gets the same.
+ * Comes each time before TCP hands down what it may.  Returns the burst, and sets the gap
+ * after it: the mean one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on
+ * average.  A hash of what was sent chooses them, so who asks twice gets the same.
  */
 static u32 composite_min_tso_segs(struct sock *sk)
 {

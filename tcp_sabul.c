@@ -114,7 +114,8 @@
  *     changed their size in it.
  * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
  *     room and another never does.  So the interval after a burst is between 15/16 and
- *     17/16 of delta, by a hash, and delta on average.
+ *     17/16 of delta, by a hash, and delta on average.  Under fq TCP hands down 1/1024 s
+ *     at once, and the bursts of that have one interval.
  * 12. The kernel chooses the size of a burst; its lower bound is one packet, always, and
  *     not tcp_min_tso_segs.  If an RTT is less than 8 ms, a burst is an eighth of the RTT
  *     instead of 1 ms, unless a driver has chosen (sk_pacing_shift); but with the kernel's
@@ -823,9 +824,9 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 }
 
 /*
- * The kernel calls this before each transmission and asks for the smallest burst.
+ * The kernel asks for the smallest burst each time before it hands down what it may.
  * Senders as even as clockwork lock in step behind a full queue: one always finds room
- * and another never does.  So no two intervals are the same.
+ * and another never does.  So the interval changes each time.
  */
 static u32 sabul_min_tso_segs(struct sock *sk)
 {

@@ -5,9 +5,10 @@
  * After each transmission TCP reads sk_pacing_rate and moves the departure of the
  * next packet, tp->tcp_wstamp_ns, by it.  ->cong_avoid cannot set the rate: right
  * afterwards the core sets its own, 120 % of a window per round trip (200 % in slow
- * start).  ->min_tso_segs can.  The kernel calls it after that and before each
- * transmission, of new data or old, whether an acknowledgment, the pacing timer or
- * the application is the cause.
+ * start).  ->min_tso_segs can.  The kernel calls it after that, each time before it hands
+ * down what it may, new data or old, whether an acknowledgment, the pacing timer or the
+ * application is the cause.  That is one burst where TCP paces itself; under fq it is what
+ * sk_pacing_shift allows, of several bursts at one rate.
  */
 #ifndef LONGFAT_PACING_H
 #define LONGFAT_PACING_H

@@ -173,10 +173,30 @@ def _explain(error: ValidationError, path: Path) -> str:
     return "\n".join(lines)
 
 
+# What of a criterion are its runs.
+OF_RUNS = {"scenario", "load", "runs_of", *PROFILES}
+
+
+def _like(data: dict[str, Any], where: Path) -> dict[str, Any]:
+    """A criterion with what it does not say itself taken from the one that it is like: all but its
+    runs.  A number of a name that the other has, too, takes that one's place."""
+    path = where / f"{data.pop('like')}.toml"
+    if not path.is_file():
+        raise ValueError(f"like: there is no {path}")
+    other = tomllib.loads(path.read_text())
+    if "like" in other:
+        raise ValueError(f"like: {path.stem} is like {other['like']}: name that")
+    numbers = {one["name"]: one for one in [*other["number"], *data.get("number", [])]}
+    taken = {key: value for key, value in other.items() if key not in OF_RUNS}
+    return taken | data | {"number": [*numbers.values()]}
+
+
 def read(path: Path) -> Criterion:
     """The criterion of a file; LabError says what is wrong in it."""
     try:
         data = tomllib.loads(path.read_text())
+        if "like" in data:
+            data = _like(data, path.parent)
         if "load" in data:
             data["scenario"] = loaded(data["scenario"], Load.model_validate(data["load"]))
         return Criterion.model_validate({"id": path.stem} | data)

@@ -52,15 +52,10 @@ class Seen:
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [flow for flow in self.run["flows"] if flow["group"] in wanted]
 
-    def forward(self, who: str = "all") -> list[tuple[int, Json]]:
-        """Entries of objects that go the bottleneck's way."""
+    def objects(self, who: str) -> list[int]:
+        """Entries of objects of the algorithm ("ours") or of others ("theirs"), by their places."""
         ours, theirs = self.roles["short"]
-        wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
-        return [
-            (i, one)
-            for i, one in enumerate(self.run["short"])
-            if i in wanted and not self.scenario["short"][i]["reverse"]
-        ]
+        return {"ours": ours, "theirs": theirs}[who]
 
     def series(self, name: str) -> Any:
         return self.run["observed"][name]
@@ -523,8 +518,10 @@ def window_seconds(seen: Seen, part: float, after: str) -> float:
 @_metric
 @_none("no object was begun")
 def unfinished(seen: Seen) -> float | None:
-    """Objects that were not complete when the run ended, % of those that were begun."""
-    entries = [one for _, one in seen.forward()]
+    """Objects that go the bottleneck's way and were not complete when the run ended, % of those
+    that were begun."""
+    both = zip(seen.run["short"], seen.scenario["short"], strict=True)
+    entries = [one for one, spec in both if not spec["reverse"]]
     begun = sum(one["begun"] for one in entries)
     return 100 * (1 - sum(one["completed"] for one in entries) / begun) if begun else None
 
@@ -551,8 +548,9 @@ def completion_times(
 
 
 def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
-    """The mean over objects of size over time, Mbit/s.  One that is not complete has none."""
-    entries = [seen.series("camps")["entries"][i] for i, _ in seen.forward(who)]
+    """The mean over objects, whichever way they go, of size over time, Mbit/s.  One that is not
+    complete has none."""
+    entries = [seen.series("camps")["entries"][i] for i in seen.objects(who)]
     places = range(4) if quartile is None else [quartile - 1]
     count, rates = (
         sum(one[key][place] for one in entries for place in places) for key in ("begun", "sum")

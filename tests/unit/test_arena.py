@@ -660,6 +660,9 @@ def test_camps_by_quartile() -> None:
     assert metrics._transfer(other, "ours", None) == pytest.approx(1.5)
     assert metrics._transfer(other, "theirs", 4) == pytest.approx(2)
     assert metrics._transfer(seen, "ours", None) == pytest.approx(1)
+    # Whichever way they go.
+    other.scenario["short"][0]["reverse"] = True
+    assert metrics._transfer(other, "ours", None) == pytest.approx(1.5)
     gains = [
         metrics.of("gain", seen, other, {"who": who, "quartile": quartile})
         for who, quartile in (("ours", 1), ("ours", 2), ("theirs", 3), ("theirs", 4))
@@ -1143,6 +1146,28 @@ def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Pa
     (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "x"'))
     with pytest.raises(LabError, match="guard: there is no number 'x'"):
         criteria.read(own / "1.toml")
+
+
+def test_a_criterion_that_is_like_another(own: Path) -> None:
+    """It has the other's words, numbers and pictures, and its own runs."""
+    (own / "1.toml").write_text(ONE.replace("[scenario]", "[smoke]\nskip = 'x'\n\n[scenario]", 1))
+    scenario = ONE[ONE.index("[scenario]") : ONE.index("[[number]]")]
+    two = f'like = "1"\ntitle = "Two"\n\n{scenario}'
+    (own / "2.toml").write_text(two)
+    first, second = (criteria.read(own / f"{i}.toml") for i in (1, 2))
+    assert second.title == "Two" and second.asks == first.asks
+    assert second.number == first.number and second.picture == first.picture
+    assert first.smoke.skip and not second.smoke.skip
+    name = first.number[0].name
+    rest = f'\n[[number]]\nname = "{name}"\nmetric = "loss"\n\n[[number]]\nname = "more"\n'
+    (own / "2.toml").write_text(f'{two}{rest}metric = "loss"\n')
+    second = criteria.read(own / "2.toml")
+    assert [one.name for one in second.number] == [*(one.name for one in first.number), "more"]
+    assert second.number[0].metric == "loss" != first.number[0].metric
+    for other, why in (("3", "like: there is no .*3.toml"), ("2", "2 is like 1: name that")):
+        (own / "4.toml").write_text(two.replace('like = "1"', f'like = "{other}"'))
+        with pytest.raises(LabError, match=why):
+            criteria.read(own / "4.toml")
 
 
 @pytest.mark.parametrize(
