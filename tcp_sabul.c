@@ -30,7 +30,7 @@
  * By default this module has another law, made of these equations: an overflow is
  * answered once, with a limited step, and growth back to it is slow (differences 2
  * to 4).  The paper's law answers the losses of one overflow in each T in which they
- * arrive.  On 1 Gbit/s x 200 ms that leaves 27 % of the link.  With
+ * arrive.  On 1 Gbit/s x 200 ms that leaves 26 % of the link.  With
  *
  *	cap=N once=N probe=0
  *

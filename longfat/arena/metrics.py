@@ -499,9 +499,9 @@ def _bdp(seen: Seen) -> float:
 
 
 @_metric
-def window_change(seen: Seen) -> float:
-    """The largest change of the window within a round trip after the warm-up, % of a BDP."""
-    return 100 * float(_window(seen, "changes")) / _bdp(seen)
+def window_growth(seen: Seen) -> float:
+    """The largest growth of the window within a round trip after the warm-up, % of a BDP."""
+    return 100 * float(_window(seen, "growth")) / _bdp(seen)
 
 
 @_metric
@@ -547,22 +547,28 @@ def completion_times(
     return here / there if here is not None and there and math.isfinite(there) else None
 
 
-def _transfer(seen: Seen, who: str, quartile: int | None) -> float | None:
-    """The mean over objects, whichever way they go, of size over time, Mbit/s.  One that is not
-    complete has none."""
+def _transfer(seen: Seen, who: str, quartile: int | None, by: str) -> float | None:
+    """Of objects, whichever way they go: by "rate" the mean of size over time, Mbit/s, by "bytes"
+    the sum of their sizes.  One that is not complete has none."""
     entries = [seen.series("camps")["entries"][i] for i in seen.objects(who)]
     places = range(4) if quartile is None else [quartile - 1]
-    count, rates = (
-        sum(one[key][place] for one in entries for place in places) for key in ("begun", "sum")
+    count, rates, carried = (
+        sum(one[key][place] for one in entries for place in places)
+        for key in ("begun", "sum", "bytes")
     )
-    return float(rates / count) if count else None
+    if not count:
+        return None
+    return float(carried if by == "bytes" else rates / count)
 
 
 @_metric
 @_none("no object was complete, here or in the run that it is compared with")
-def gain(seen: Seen, base: Seen, who: str = "ours", quartile: int | None = None) -> float | None:
-    """The mean rate of a camp's objects over that in the other run."""
-    here, there = _transfer(seen, who, quartile), _transfer(base, who, quartile)
+def gain(
+    seen: Seen, base: Seen, who: str = "ours", quartile: int | None = None, by: str = "rate"
+) -> float | None:
+    """The mean rate of a camp's objects over that in the other run; by "bytes" what it carried over
+    what it carried there."""
+    here, there = (_transfer(one, who, quartile, by) for one in (seen, base))
     return here / there if here is not None and there else None
 
 

@@ -18,7 +18,7 @@ from longfat.run.result import CLASSES, Json, carried, percentile
 from longfat.run.scenario import Scenario, payload
 
 # Raised when one of these makes something else of the same run.
-VERSION = 3
+VERSION = 4
 POINTS = 1500  # of a series at most
 LOSSY = 0.1  # a second with more than this lost is one in which a circuit breaker would open
 
@@ -105,7 +105,7 @@ def sent(run: Json) -> Json:
 
 
 def cwnd(run: Json) -> Json:
-    """The window of the first connection of each `[[flow]]`, packets, and how much it changes
+    """The window of the first connection of each `[[flow]]`, packets, and how much it grows
     within a round trip after the warm-up at most, by all samples."""
     step, sample = _step(run), float(run["scenario"]["sample"])
     first = {flow["group"]: flow for flow in reversed(run["flows"]) if flow["connections"]}
@@ -121,17 +121,17 @@ def cwnd(run: Json) -> Json:
     return {
         "dt": step * sample,
         "groups": {str(group): all_of[::step] for group, all_of in windows.items()},
-        "changes": {
-            str(group): _largest_change(all_of[begin:], trips[group])
+        "growth": {
+            str(group): _largest_growth(all_of[begin:], trips[group])
             for group, all_of in windows.items()
         },
     }
 
 
-def _largest_change(values: list[int], most: int) -> int:
-    """Between two that are so many apart at most."""
+def _largest_growth(values: list[int], most: int) -> int:
+    """From one to another that is so many later at most."""
     pairs = (zip(values, values[apart:], strict=False) for apart in range(1, most + 1))
-    return max((abs(b - a) for of in pairs for a, b in of), default=0)
+    return max((b - a for of in pairs for a, b in of), default=0)
 
 
 def milestones(run: Json) -> Json:
@@ -211,8 +211,9 @@ def left(run: Json) -> Json:
 
 
 def camps(run: Json) -> Json:
-    """Of each `[[short]]`, by quartiles of size over all that is asked for: how many objects, and
-    the sum of their rates in Mbit/s, of which one that is not complete has none."""
+    """Of each `[[short]]`, by quartiles of size over all that is asked for: how many objects, the
+    sum of their rates in Mbit/s, and the sum of their bytes.  One that is not complete has none of
+    either."""
     sizes = [_sizes(run, i) for i in range(len(run["short"]))]
     every = [size for each in sizes for size in each]
     bounds = [percentile(every, part) or 0 for part in (25, 50, 75)]
@@ -222,12 +223,14 @@ def camps(run: Json) -> Json:
 
     found = []
     for entry, each in enumerate(sizes):
-        counts, sums = [0] * 4, [0.0] * 4
+        counts, sums, carried = [0] * 4, [0.0] * 4, [0.0] * 4
         for size in each:
             counts[quartile(size)] += 1
         for size, took in _done(run, entry):
             sums[quartile(size)] += size * 8e-6 / max(took, 1e-6)
-        found.append({"begun": counts, "sum": [round(x, 4) for x in sums]})
+            carried[quartile(size)] += size
+        rates = [round(x, 4) for x in sums]
+        found.append({"begun": counts, "sum": rates, "bytes": carried})
     return {"bounds": bounds, "entries": found}
 
 

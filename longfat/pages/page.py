@@ -99,8 +99,11 @@ class Section:
         if not open_:
             return "", " ".join(self.reasons)
         one = min(open_, key=lambda one: one.holds is not False or not one.sure)
-        why = one.criterion.why if one.holds is False else ""
-        return one.criterion.says, _sentence(why) or f"{one.answer}: {one.by}"
+        why = _sentence(one.criterion.why) if one.holds is False else ""
+        tested = any(x.criterion.under and x.holds is not None for x in self.judged)
+        if why and tested and self.verdict is Verdict.NOT:
+            why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."
+        return one.criterion.says, why or f"{one.answer}: {one.by}"
 
     def beside(self) -> list[str]:
         """Its headline number: of ours, then of each of the kernel's own."""

@@ -657,12 +657,14 @@ def test_camps_by_quartile() -> None:
     assert lacks["observed"]["camps"]["bounds"] == found["bounds"]
     roles: metrics.Roles = ROLES | {"short": ([0], [1])}
     seen, other = Seen(lacks, roles), Seen(whole, roles)
-    assert metrics._transfer(other, "ours", None) == pytest.approx(1.5)
-    assert metrics._transfer(other, "theirs", 4) == pytest.approx(2)
-    assert metrics._transfer(seen, "ours", None) == pytest.approx(1)
+    assert metrics._transfer(other, "ours", None, "rate") == pytest.approx(1.5)
+    assert metrics._transfer(other, "theirs", 4, "rate") == pytest.approx(2)
+    assert metrics._transfer(seen, "ours", None, "rate") == pytest.approx(1)
+    # What was carried: in the first camp one of two, of 125 and 250 kB.
+    assert metrics.of("gain", seen, other, {"by": "bytes"}) == pytest.approx(250 / 375)
     # Whichever way they go.
     other.scenario["short"][0]["reverse"] = True
-    assert metrics._transfer(other, "ours", None) == pytest.approx(1.5)
+    assert metrics._transfer(other, "ours", None, "rate") == pytest.approx(1.5)
     gains = [
         metrics.of("gain", seen, other, {"who": who, "quartile": quartile})
         for who, quartile in (("ours", 1), ("ours", 2), ("theirs", 3), ("theirs", 4))
@@ -794,10 +796,11 @@ def test_series_of_a_run() -> None:
     assert observe.sent(run)["retransmissions"] == [0, 0, 0, 0, 7]
 
 
-def test_the_window_changes_between_the_points_that_are_kept() -> None:
-    """At the samples: in a long run a series has one of several."""
+def test_the_window_grows_between_the_points_that_are_kept() -> None:
+    """At the samples: in a long run a series has one of several.  A fall is no growth."""
     windows = [10] * 9000
     windows[6000:6003] = [10, 90, 40]
+    windows[6990:7000] = [*range(10, 101, 10)]  # it rises slowly, and falls at once
     connection = {"t": [i / 20 for i in range(9000)], "cwnd": windows}
     run = {
         "scenario": {"duration": 450.0, "warmup": 50.0, "sample": 0.05, "flow": [{"rtt": 0.1}]},
@@ -805,15 +808,15 @@ def test_the_window_changes_between_the_points_that_are_kept() -> None:
     }
     found = observe.cwnd(run)
     assert found["dt"] > 0.2 and 90 not in found["groups"]["0"]
-    assert found["changes"] == {"0": 80}
+    assert found["growth"] == {"0": 80}  # and the fall is of 90
     # Within a round trip, not over more.
     windows[3000:3006] = [10, 50, 80, 110, 80, 50]
-    assert observe.cwnd(run)["changes"] == {"0": 80}
+    assert observe.cwnd(run)["growth"] == {"0": 80}
     windows[100:102] = [10, 500]  # before the warm-up
-    assert observe.cwnd(run)["changes"] == {"0": 80}
+    assert observe.cwnd(run)["growth"] == {"0": 80}
     one = record(observed={"cwnd": found})
     one["scenario"]["flow"][0]["rtt"] = 0.12
-    assert value("window_change", one) == 80  # of 100 packets
+    assert value("window_growth", one) == 80  # of 100 packets
 
 
 # --- marks
@@ -1670,7 +1673,8 @@ def test_what_differs_is_said() -> None:
     of payload."""
     of = {one.id: one for one in criteria.load()}
     for one in of.values():
-        if one.of == "tcpeval-01" and one.scenario:
+        # In 5.3 nothing does in the suite either.
+        if one.of == "tcpeval-01" and one.scenario and one.id != "tcpeval-5.3":
             back = any(entry.get("reverse") for entry in one.scenario.get("short", []))
             said = "Nothing goes in the other direction." in one.differs
             assert said is not back, one.id

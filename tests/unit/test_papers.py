@@ -1462,6 +1462,15 @@ def test_what_does_not_hold_surely_is_said_first() -> None:
         ([judged("c", False)], ("c", "no: x 0")),
     ):
         assert page.Section(figure, Verdict.NOT, [], all_of).shortly == said
+    # Where the reason was tested, and the paper's number is not there, the row says that.
+    tested = Criterion(says="d", of=["x"], least=1, under=True)
+    figure = figure.model_copy(update={"under": "it rains"})
+    for holds, ends in (
+        (False, "As 1.2 is less. Tested: where it rains"),
+        (None, "As 1.2 is less."),
+    ):
+        one = page.Section(figure, Verdict.NOT, [], [unmet, Judged(tested, holds, "x 0")])
+        assert one.shortly[1].startswith(ends) and ("Tested" in one.shortly[1]) is (holds is False)
 
 
 def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:

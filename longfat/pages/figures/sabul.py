@@ -283,12 +283,15 @@ def fig4(runs: Runs) -> Shown:
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)
     for path, mixed, four in friendly_of(group(runs("sabul-fig4-hosts"), case)):
-        b1, b2 = _a_flow(mixed, False, None), _a_flow(four, False, None)
         name = f"the hosts limit: {path}"
         paper = short if path == "short" else {}
+        b1 = _a_flow(mixed, False, paper.get("beside"))
+        b2 = _a_flow(four, False, paper.get("four"))
+        printed = (b1.paper or 0) / b2.paper if b2.paper else None
         shown.under[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
-        shown.under[f"{name}: TCP beside it, B1"] = _a_flow(mixed, False, paper.get("beside"))
-        shown.under[f"{name}: B1 / B2"] = ratio(b1, b2, digits=3)
+        shown.under[f"{name}: TCP beside it, B1"] = b1
+        shown.under[f"{name}: four TCP, B2"] = b2
+        shown.under[f"{name}: B1 / B2"] = ratio(b1, b2, digits=3, paper=printed)
         if path == "long":
             shown.under[f"{name}: SABUL together"] = _together_on_long(mixed)
     axes.set_xticks(range(len(labels)), labels, fontsize="x-small")

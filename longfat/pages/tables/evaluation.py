@@ -21,7 +21,7 @@ DECIDING = (
     ("6.1", 0, "alone, any wired path: utilisation, %"),
     ("nsperf-loss", 0, "random loss: utilisation, %"),
     ("6.4", 0, "wireless: utilisation, %"),
-    ("7.3", 0, "low orbit: utilisation, %"),
+    ("7.3", 0, "delay that varies: utilisation, %"),
     ("7.5", 1, "600 ms: until 90 % of the rate, s"),
     ("5.1.2", 2, "its queue, 95 %, ms"),
     ("5.1.3", 0, "loss that it causes, %"),
