@@ -538,7 +538,9 @@ def evaluate(
         console.print(str(keeping.write(score.score(of, to))), soft_wrap=True, highlight=False)
     failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
-        lines = "\n".join(f"{path}: {path.read_text().splitlines()[0]}" for path in failed)
+        lines = "\n".join(
+            f"{path}: {path.read_text(errors='replace').splitlines()[0]}" for path in failed
+        )
         what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
         raise LabError(f"{what}:\n{lines}")
 

@@ -161,7 +161,8 @@ def _modules(of: Evaluation) -> dict[str, str]:
 def kept(scores: Scores) -> Json:
     """What is committed besides the tables; LabError if that would not be a whole evaluation."""
     of = scores.of
-    missing = [run for run in of.runs if not {run.name} & {*scores.records, *scores.errors}]
+    made = {*scores.records, *scores.errors}
+    missing = [run for run in of.runs if run.name not in made]
     if missing:
         left = f"{len(missing)} of {len(of.runs)} runs are not made"
         raise LabError(f"--keep: {left}: the same command makes them")

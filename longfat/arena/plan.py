@@ -329,11 +329,11 @@ def _add(
         for why in dict.fromkeys(whys.values()):
             those = tuple(words for words in whys if whys[words] == why) if paths else ()
             found.skipped.append(Skipped(criterion.id, cc, beside, why, those))
-        # The file is one that the emulator runs.
-        if "case" in data and paths:
+    if paths:
+        # The file has the cases that are run, and no others.
+        if "case" in data:
             there = {dict(at)["case"] for _, at in paths}
             data["case"] = {name: case for name, case in data["case"].items() if name in there}
-    if paths:
         found.files[path.name] = toml.text(data)
     for one, at in paths:
         for seed in one.seeds:

@@ -320,6 +320,8 @@ def test_one_for_marks_alone() -> None:
     there = {(run.criterion, run.path) for run in of.runs if run.cc.text == "dctcp"}
     assert there == {("7.1", "marks, codel"), ("7.1", "marks, pie")}
     assert [one.why for one in of.skipped] == ["dctcp is for links that mark"]
+    # Who runs its file alone runs the same.
+    assert "drops" not in of.files["7.1-dctcp.toml"] and "drops" in of.files["7.1-cubic.toml"]
 
 
 def test_why_there_is_no_number_of_the_runs_of_others(tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ def headline() -> str:
     if not before:
         return text
     return (
-        f"{text} The runs of {before.total()} others are of an older version. By these "
+        f"{text} {before.total()} others were measured with an older version: of these "
         f"{_good(before)} are reproduced{_counted(before)}."
     )
 
