@@ -462,9 +462,8 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
 /*
  * A loss event begins in it.  See lf_slow_start_loss():
  *
- *	it did that, or a mark came	all leave it, as all that was sent was too much.  They
- *					back off in turn until W is what slow start says,
- *					which is all of them where windows are even
+ *	it did that, or a mark came	all leave it and back off, as all that was sent was too
+ *					much.  W is what slow start says
  *	the window stood, or stood near	all leave it, and what is lost is dealt as any other
  *	the target, or rises
  *	one packet, and no queue	it goes on, and the loss is dealt as any other; so it
@@ -486,8 +485,9 @@ static void composite_start_lost(struct sock *sk)
 		slow->lost = 1;
 		return;
 	}
-	for (i = 0; w < ca->sum && i < ca->n; i++)
-		composite_lose(sk, i, COMPOSITE_LOST);
+	if (w < ca->sum)
+		for (i = 0; i < ca->n; i++)
+			composite_lose(sk, i, COMPOSITE_LOST);
 	composite_resize(ca, w, max(w, 2U), true);
 }
 
@@ -564,9 +564,8 @@ static void composite_pace(struct sock *sk)
 	ca->book->rate = rate;
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
-	ca->burst = clamp_t(u32, composite_burst_for(ca, rate,
-						     max(tcp_sk(sk)->mss_cache, 1U)),
-			    1, max_t(u32, ca->burst_before, 1));
+	ca->burst = min(composite_burst_for(ca, rate, max(tcp_sk(sk)->mss_cache, 1U)),
+			max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
 }
 
@@ -892,10 +891,9 @@ static u32 composite_undo_cwnd(struct sock *sk)
 static void composite_tx_start(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk)), halves = 0;
+	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
+	u32 halves = ca->n ? min(lf_idle(sk, &ca->restarted), 31U) : 0;
 
-	if (ca->n)
-		halves = min(lf_idle(sk, &ca->restarted), 31U);
 	if (halves)
 		composite_shrink(sk, max(cwnd >> halves, min(cwnd, lf_initial_window(sk))));
 }

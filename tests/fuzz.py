@@ -66,7 +66,7 @@ def build(name: str, tree: Path, out: Path) -> str:
         tree,
         "tests/fuzz/fuzz.c",
         out,
-        *(f"-DNAME=tcp_{name}", f"-DSTATE={name}"),
+        *("-O1", f"-DNAME=tcp_{name}", f"-DSTATE={name}"),
         f'-DMODULE="{tree}/tcp_{name}.c"',
         f'-DRULES="{rules}"',
         sanitizers=SANITIZERS,

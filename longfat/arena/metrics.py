@@ -14,13 +14,16 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 from statistics import mean, median
-from typing import Any
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from longfat.arena.observe import mss
 from longfat.core import units
 from longfat.run.result import Json, jain, percentile
 from longfat.run.scenario import TRAFFIC, buffered
 
+Who = Literal["all", "ours", "theirs"]
+Camp = Literal["ours", "theirs"]
+By = Literal["rate", "bytes"]
 Roles = dict[str, tuple[list[int], list[int]]]  # kind of traffic -> entries, ours and others'
 
 
@@ -46,13 +49,13 @@ class Seen:
         """Seconds."""
         return float(self.scenario["duration"]) - float(self.scenario["warmup"])
 
-    def flows(self, who: str = "all") -> list[Json]:
+    def flows(self, who: Who = "all") -> list[Json]:
         """Bulk flows of the algorithm ("ours"), of others ("theirs"), or all."""
         ours, theirs = self.roles["flow"]
         wanted = {"ours": ours, "theirs": theirs, "all": [*ours, *theirs]}[who]
         return [flow for flow in self.run["flows"] if flow["group"] in wanted]
 
-    def objects(self, who: str) -> list[int]:
+    def objects(self, who: Camp) -> list[int]:
         """Entries of objects of the algorithm ("ours") or of others ("theirs"), by their places."""
         ours, theirs = self.roles["short"]
         return {"ours": ours, "theirs": theirs}[who]
@@ -92,6 +95,11 @@ def refusal(name: str, arguments: dict[str, Any], *, based: bool) -> str:
     valid = {p.name for p in parameters} - {"base"}
     if unknown := sorted(set(arguments) - valid):
         return f"{name} has no argument {unknown[0]!r}; valid: {', '.join(sorted(valid)) or 'none'}"
+    hints = get_type_hints(METRICS[name])
+    for key, value in arguments.items():
+        words = get_args(hints[key]) if get_origin(hints[key]) is Literal else (value,)
+        if value not in words:
+            return f"{name}: {key} is {value!r}; valid: {', '.join(words)}"
     needed = {p.name for p in parameters if p.default is p.empty} - {"base"}
     if missing := sorted(needed - set(arguments)):
         return f"{name} needs {', '.join(missing)}"
@@ -117,7 +125,7 @@ def _mbit(entries: Iterable[Json]) -> float:
 
 
 @_metric
-def utilisation(seen: Seen, who: str = "all") -> float:
+def utilisation(seen: Seen, who: Who = "all") -> float:
     """Payload of bulk flows and UDP over what the link can carry, %."""
     carried = _mbit(flow for flow in seen.flows(who) if not _reversed(seen, flow))
     if who == "all":
@@ -153,14 +161,14 @@ def _reversed(seen: Seen, flow: Json) -> bool:
 
 
 @_metric
-def goodput(seen: Seen, who: str = "ours") -> float:
+def goodput(seen: Seen, who: Who = "ours") -> float:
     """Mbit/s of bulk flows."""
     return _mbit(seen.flows(who))
 
 
 @_metric
 @_none("they have nothing in the run that it is compared with")
-def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+def goodput_part(seen: Seen, base: Seen, who: Who = "ours") -> float | None:
     """What bulk flows have over what as many have in the other run, %: a flow of that has the mean
     of all, as which of them began first is by chance."""
     each = [float(flow["goodput_bps"]) / 1e6 for flow in base.flows()]
@@ -170,7 +178,7 @@ def goodput_part(seen: Seen, base: Seen, who: str = "ours") -> float | None:
 
 @_metric
 @_none("they have nothing in the run that it is compared with")
-def goodput_lost(seen: Seen, base: Seen, who: str = "ours") -> float | None:
+def goodput_lost(seen: Seen, base: Seen, who: Who = "ours") -> float | None:
     """How much of what they have in the other run bulk flows have not in this, %."""
     part = goodput_part(seen, base, who)
     return None if part is None else 100 - part
@@ -186,7 +194,7 @@ def share(seen: Seen) -> float | None:
 
 @_metric
 @_none("no flow carried anything")
-def fairness(seen: Seen, who: str = "all") -> float | None:
+def fairness(seen: Seen, who: Who = "all") -> float | None:
     """Jain's index."""
     return jain([float(flow["goodput_bps"]) for flow in seen.flows(who)])
 
@@ -200,7 +208,7 @@ def ratio(seen: Seen) -> float | None:
 
 
 @_metric
-def least_share(seen: Seen, who: str = "all") -> float | None:
+def least_share(seen: Seen, who: Who = "all") -> float | None:
     """What the flow with the least has of its even part of the link, %."""
     each = [float(flow["goodput_bps"]) / 1e6 for flow in seen.flows(who)]
     return 100 * min(each) * len(seen.flows()) / seen.capacity if each else None
@@ -283,7 +291,7 @@ def _packets(seen: Seen, flow: Json) -> float:
 
 @_metric
 @_none("nothing arrived")
-def resent(seen: Seen, who: str = "ours") -> float | None:
+def resent(seen: Seen, who: Who = "ours") -> float | None:
     """Packets of bulk flows that were sent again, % of those that arrived."""
     flows = seen.flows(who)
     packets = sum(_packets(seen, flow) for flow in flows)
@@ -305,7 +313,7 @@ def needless(seen: Seen) -> float | None:
 
 @_metric
 @_none("nothing arrived")
-def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
+def resent_more(seen: Seen, base: Seen, who: Who = "theirs") -> float | None:
     """The same, more than all flows of the other run, percentage points."""
     here, there = resent(seen, who), resent(base, "all")
     return here - there if here is not None and there is not None else None
@@ -313,7 +321,7 @@ def resent_more(seen: Seen, base: Seen, who: str = "theirs") -> float | None:
 
 @_metric
 @_none("nothing arrived")
-def marked(seen: Seen, who: str = "ours") -> float | None:
+def marked(seen: Seen, who: Who = "ours") -> float | None:
     """Packets of bulk flows that were acknowledged as marked, %.  By RFC 3168 that is all that is
     acknowledged from a mark on until its sender has answered."""
     flows = seen.flows(who)
@@ -547,7 +555,7 @@ def completion_times(
     return here / there if here is not None and there and math.isfinite(there) else None
 
 
-def _transfer(seen: Seen, who: str, quartile: int | None, by: str) -> float | None:
+def _transfer(seen: Seen, who: Camp, quartile: int | None, by: By) -> float | None:
     """Of objects, whichever way they go: by "rate" the mean of size over time, Mbit/s, by "bytes"
     the sum of their sizes.  One that is not complete has none."""
     entries = [seen.series("camps")["entries"][i] for i in seen.objects(who)]
@@ -564,7 +572,7 @@ def _transfer(seen: Seen, who: str, quartile: int | None, by: str) -> float | No
 @_metric
 @_none("no object was complete, here or in the run that it is compared with")
 def gain(
-    seen: Seen, base: Seen, who: str = "ours", quartile: int | None = None, by: str = "rate"
+    seen: Seen, base: Seen, who: Camp = "ours", quartile: int | None = None, by: By = "rate"
 ) -> float | None:
     """The mean rate of a camp's objects over that in the other run; by "bytes" what it carried over
     what it carried there."""

@@ -100,7 +100,7 @@ class Section:
             return "", " ".join(self.reasons)
         one = min(open_, key=lambda one: one.holds is not False or not one.sure)
         why = _sentence(one.criterion.why) if one.holds is False else ""
-        tested = any(x.criterion.under and x.holds is not None for x in self.judged)
+        tested = any(x.criterion.under and x.holds is False and x.sure for x in self.judged)
         if why and tested and self.verdict is Verdict.NOT:
             why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."
         return one.criterion.says, why or f"{one.answer}: {one.by}"

@@ -569,6 +569,24 @@ static void composite_start_lost_by_all(struct kunit *test)
 	}
 }
 
+/* Where half of a stream's window is rounded down, the last streams back off all the same. */
+static void composite_start_lost_odd(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 80, 3);
+	struct composite *ca = composite_of(tp);
+	u32 i;
+
+	tp->rack.rtt_us = 100000;
+	tp->lost_out = 3;
+	tp->lost += 3;
+	composite_test_event(tp);
+	composite_set_state((struct sock *)tp, TCP_CA_Recovery);
+	KUNIT_EXPECT_EQ(test, ca->sum, 40U);
+	for (i = 0; i < ca->n; i++)
+		KUNIT_EXPECT_TRUE(test, composite_rests(ca, composite_stream(ca, i)));
+	composite_audit(test, tp, "streams of five packets lose");
+}
+
 /*
  * At the target, or behind it, what is lost tells no more than the streams that it is dealt to;
  * far below, with one packet lost and no queue, it does not end slow start.  Nor does what our
@@ -2583,6 +2601,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_start_ends),
 	KUNIT_CASE(composite_start_ends_small),
 	KUNIT_CASE(composite_start_lost_by_all),
+	KUNIT_CASE(composite_start_lost_odd),
 	KUNIT_CASE(composite_start_lost_by_one),
 	KUNIT_CASE(composite_start_loses),
 	KUNIT_CASE(composite_start_loses_again),

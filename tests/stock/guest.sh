@@ -6,6 +6,7 @@
 #
 #	CASES	the cases to run for each module, instead of all
 #	EXCEPT	those of them to leave out
+#	TURNS	those of them that one module has, another one for each
 #
 # A case is a function here or a case of sockets.py.  All run for the first algorithm
 # of a module; for its other names those in which a name matters.
@@ -270,13 +271,21 @@ quiet() {
 
 CASES=$(for case in ${CASES:-$ALL}; do listed "$case" "${EXCEPT-}" || echo "$case"; done)
 
-# plan CASES AMONG: lines of the plan for those of CASES that are among AMONG.
+# plan CASES AMONG: lines of the plan for those of CASES that are among AMONG, and that are this
+# module's, the number of which is $turn.
 plan() {
+	next=0
 	for case in $1; do
+		if listed "$case" "${TURNS-}"; then
+			next=$((next + 1))
+			[ "$((next % modules))" = "$turn" ] || continue
+		fi
 		! listed "$case" "$2" || echo "$module $algorithm $case"
 	done
 }
 
+modules=$#
+turn=0
 for names; do
 	module=${names%%:*}
 	names=${names#*:}
@@ -287,7 +296,8 @@ for names; do
 		plan "$CASES" "$among" | grep -vw "$LAST"
 	done
 	algorithm=$first
-	plan "$LAST" "$CASES"
+	plan "$CASES" "$LAST"
+	turn=$((turn + 1))
 done >"$tmp/plan"
 # What follows any algorithm is run once.
 ! listed bpftrace "$CASES" || echo "$module $first bpftrace_any" >>"$tmp/plan"

@@ -218,6 +218,11 @@ def test_a_written_scenario_is_the_same_in_the_file() -> None:
     [
         ('metric = "goodput"', 'metric = "nosuch"', "number.0: no metric 'nosuch'; valid:"),
         ('unit = "Mbit/s"', "arguments = { x = 1 }", "goodput has no argument 'x'; valid: who"),
+        (
+            'unit = "Mbit/s"',
+            "arguments = { who = 'we' }",
+            "goodput: who is 'we'; valid: all, ours, theirs",
+        ),
         ('metric = "goodput"', 'metric = "goodput_lost"', "goodput_lost: needs base"),
         ('unit = "Mbit/s"', 'base = { cc = "reno" }', "compares with nothing: leave base out"),
         ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),

@@ -262,6 +262,21 @@ def _together_on_long(runs: list[Json]) -> Value:
     )
 
 
+def _beside(
+    name: str, mixed: list[Json], four: list[Json], paper: dict[str, list[float]], digits: int = 2
+) -> dict[str, Value]:
+    """What SABUL's flows and one of TCP beside them get, and one of four of TCP."""
+    b1 = _a_flow(mixed, False, paper.get("beside"))
+    b2 = _a_flow(four, False, paper.get("four"))
+    printed = (b1.paper or 0) / b2.paper if b2.paper else None
+    return {
+        f"{name}: SABUL": _a_flow(mixed, True, paper.get("sabul")),
+        f"{name}: TCP beside it, B1": b1,
+        f"{name}: four TCP, B2": b2,
+        f"{name}: B1 / B2": ratio(b1, b2, digits=digits, paper=printed),
+    }
+
+
 def fig4(runs: Runs) -> Shown:
     """B1 >= B2?"""
     shown = Shown()
@@ -269,29 +284,17 @@ def fig4(runs: Runs) -> Shown:
     figure, axes = pyplot.subplots(figsize=(7, 3.2), layout="constrained")
     labels = []
     for i, (name, mixed, four) in enumerate(friendly_of(group(runs("sabul-fig4"), case))):
-        paper = short if name == "short-reno" else {}
-        b1 = _a_flow(mixed, False, paper.get("beside"))
-        b2 = _a_flow(four, False, paper.get("four"))
-        shown.values[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
-        shown.values[f"{name}: TCP beside it, B1"] = b1
-        shown.values[f"{name}: four TCP, B2"] = b2
-        printed = (b1.paper or 0) / b2.paper if b2.paper else None
-        shown.values[f"{name}: B1 / B2"] = ratio(b1, b2, paper=printed)
+        values = _beside(name, mixed, four, short if name == "short-reno" else {})
+        shown.values |= values
         if name == "default-reno":
             shown.values[f"{name}: SABUL together"] = _together_on_long(mixed)
+        _, b1, b2, _ = values.values()
         for offset, value, colour in ((-0.2, b1, "C0"), (0.2, b2, "C1")):
             axes.bar(i + offset, value.ours, 0.4, yerr=value.half, color=colour)
         labels.append(name)
     for path, mixed, four in friendly_of(group(runs("sabul-fig4-hosts"), case)):
         name = f"the hosts limit: {path}"
-        paper = short if path == "short" else {}
-        b1 = _a_flow(mixed, False, paper.get("beside"))
-        b2 = _a_flow(four, False, paper.get("four"))
-        printed = (b1.paper or 0) / b2.paper if b2.paper else None
-        shown.under[f"{name}: SABUL"] = _a_flow(mixed, True, paper.get("sabul"))
-        shown.under[f"{name}: TCP beside it, B1"] = b1
-        shown.under[f"{name}: four TCP, B2"] = b2
-        shown.under[f"{name}: B1 / B2"] = ratio(b1, b2, digits=3, paper=printed)
+        shown.under |= _beside(name, mixed, four, short if path == "short" else {}, digits=3)
         if path == "long":
             shown.under[f"{name}: SABUL together"] = _together_on_long(mixed)
     axes.set_xticks(range(len(labels)), labels, fontsize="x-small")
