@@ -40,7 +40,7 @@ done
 step "fuzzer" "$lab" python tests/fuzz.py --seconds "$(awk "BEGIN { print int($minutes * 6) + 1 }")"
 export LONGFAT_LONG=1
 step "bugs put in" "$lab" python tests/mutations.py lab stock
-step "acceptance, Debian's 5.10 and 6.1" "$lab" python tests/stock.py bullseye bookworm
+step "acceptance, stock kernels" "$lab" python tests/stock.py bullseye bookworm sid
 step "BPF, stock kernels" "$lab" python tests/stock.py bpf bpf-trixie bpf-sid \
 	bpf-bullseye
 step "measure and ssh, a stock kernel" "$lab" python tests/machines.py

@@ -5,8 +5,8 @@ Debian's packages, on this machine (cluster/login.sh).
 
     scripts/longfat python tests/cluster.py
 
-A report is interrupted, goes on, and loses a node.  Speaks KTAP.  Exit status 0: all passed; 4: all
-skipped; 1: something failed.
+A report is interrupted, goes on, and loses a node; an evaluation is made.  Speaks KTAP.  Exit
+status 0: all passed; 4: all skipped; 1: something failed.
 """
 
 from __future__ import annotations
@@ -44,6 +44,9 @@ NODES = ("n1", "n2")
 FEW = "seeds = 1\n"
 ASKED = "slurm-init-seconds-before-status-checks"
 
+# One criterion, two algorithms, two paths; some seconds a run.
+EVALUATE = "scripts/longfat evaluate reno --against cubic --only 7.7 --profile smoke"
+
 # A mount and process namespace of its own, which ends with its first process.
 PRIVATE = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
 
@@ -70,6 +73,11 @@ def until(there: Callable[[], bool], what: str, seconds: float = 300) -> None:
 
 def slurm(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def last_job() -> int:
+    """Its number; Slurm forgets jobs after a while, and counts on."""
+    return int(slurm("scontrol", "show", "config").split("NEXT_JOB_ID")[1].split()[1]) - 1
 
 
 class Node:
@@ -260,6 +268,21 @@ class Cluster:
             require(content == self.made[name][1], f"{name} has other bytes than the first time")
         require(set(self.report.made()) == set(self.made), "the lost run was not made")
 
+    def evaluates(self) -> None:
+        """An evaluation's runs are jobs, and have the bytes that they have without a cluster."""
+        self.nodes[0].start()
+        self.report.configure(f"{ASKED}: 1")
+        before, made, jobs = last_job(), {}, {}
+        for where, how in (("there", "--workflow mine"), ("here", "")):
+            self.report.carry_out(f"{EVALUATE} {how} -o out/{where}")
+            runs = (self.report.tree / f"out/{where}/runs").glob("*.json")
+            made[where] = {path.name: path.read_bytes() for path in runs}
+            require((self.report.tree / f"out/{where}/league.html").exists(), "there is no page")
+            jobs[where] = last_job() - before
+        require(len(made["here"]) == 4, f"not four runs: {list(made['here'])}")
+        require(made["there"] == made["here"], "the cluster's runs have other bytes")
+        require(jobs == {"there": 4, "here": 4}, f"four runs, and jobs: {jobs}")
+
     def results(self) -> Iterator[ktap.Result]:
         good = True
         for step, title in (
@@ -267,6 +290,7 @@ class Cluster:
             (self.interrupted, "an interrupted report"),
             (self.goes_on, "it goes on, and loses a node"),
             (self.loses_a_run, "a run is lost, and not the sweep"),
+            (self.evaluates, "an evaluation"),
         ):
             began = time.monotonic()
             if not good:
@@ -284,7 +308,7 @@ class Cluster:
 
 def inside(tree: Path) -> int:
     """On the login node."""
-    return ktap.document(4, Cluster(Report(tree)).results())
+    return ktap.document(5, Cluster(Report(tree)).results())
 
 
 def main() -> int:

@@ -104,8 +104,8 @@ ANY_KERNEL = (
 
 # What runs -> suite, setup, command.  Debian's 6.1 kernel gets everything, 5.10 nearly.  The newest
 # one gets what depends on the kernel: cwnd_event_tx_start (idle), the interfaces of loading and
-# selecting.  `make check` has each of the others with one module: tests/lab has them with all, but
-# for those of loading, unloading and bpftrace.
+# selecting.  `make check` has each of the others with one module (-turns): tests/lab has them with
+# all, but for those of loading, unloading and bpftrace.
 NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"
 TURNS = """autoload_setsockopt autoload_nobody unprivileged rights uninstall parameters load_refused
 bpftrace before_first_ack listener reconnect hostile namespace"""
@@ -115,6 +115,7 @@ BOOTS = {
     # The scripts need a newer bpftrace than this Debian's: docs/observe.md.
     "bullseye": ("bullseye", SETUP, acceptance("", without="bpftrace")),
     "sid": ("sid", SETUP, acceptance(NEWEST)),
+    "sid-turns": ("sid", SETUP, acceptance(NEWEST, turns="autoload ss_shows in_use trace storm")),
     "bpf": ("bookworm", BPF, bpf()),
     "bpf-short": ("bookworm", BPF, bpf("loads same parameters refused killed", megabytes="1")),
     "bpf-trixie": ("trixie", BPF, bpf(ANY_KERNEL)),
