@@ -124,6 +124,7 @@ def in_guest(where: Path, setup: str, command: str) -> Path:
     return out
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("machine")
 def test_host_in_a_vm(tmp_path: Path) -> None:
     """`longfat run --backend host` as root on Debian's kernel, modules made by `make install`:

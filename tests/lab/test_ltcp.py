@@ -11,12 +11,14 @@ import pytest
 from conftest import FAST, PUBLISHED, SCENARIOS, Experiment, cwnd, decreases
 
 
-def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
+@pytest.mark.parametrize(
+    ("file", "rows"), [("ltcp-fig7", 3), pytest.param("ltcp-fig7-1g", 1, marks=pytest.mark.long)]
+)
+def test_fig7_goodput_and_loss(experiment: Experiment, file: str, rows: int) -> None:
     """Full goodput, and the loss rate within 15 % of the paper's, on every row."""
     published = tomllib.loads((PUBLISHED / "ltcp.toml").read_text())["fig7"]["ltcp"]
-    results = experiment(SCENARIOS / "ltcp-fig7-1g.toml")
-    results += experiment(SCENARIOS / "ltcp-fig7.toml")
-    assert len(results) == 4
+    results = experiment(SCENARIOS / f"{file}.toml")
+    assert len(results) == rows
     for one in results:
         rate = one["scenario"]["link"]["rate"]
         name = "1gbit" if rate == 10**9 else f"{rate // 10**6}mbit"
@@ -28,7 +30,7 @@ def test_fig7_goodput_and_loss(experiment: Experiment) -> None:
 
 def test_reno_sawtooth(experiment: Experiment) -> None:
     """Reno on the same path: one packet per round trip up, half of the window down."""
-    (_, one) = experiment(SCENARIOS / "ltcp-fig6.toml")
+    (one,) = experiment(SCENARIOS / "ltcp-fig6.toml", only="*-reno")
     assert one["flows"][0]["cc"] == "reno"
     _, window = cwnd(one)
     peaks = [i - 1 for i in decreases(window)]
