@@ -22,9 +22,9 @@
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
  * its own.  And a stream backs off at most once per round trip: after a back-off it
- * rests, and absorbs every LOSS until a packet is delivered that was sent since.  With one
- * event per recovery, N - 1 streams would be untouched however many packets an overflow
- * took.  Without the second rule, one event per packet would take W to nothing.
+ * rests, and absorbs every LOSS until a packet is delivered that was sent since, and a few
+ * more, as losses are found late.  With one event per recovery, N - 1 streams would be
+ * untouched however many packets an overflow took.  Without the second rule, one event per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
@@ -64,10 +64,15 @@
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, by a hash of
  * what was sent.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
- * it is the mean.  p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and
- * that of p, the parameter pacing / 100, are fitted to the share of N connections
- * (docs/composite.md).  While the window is below half
- * of W or of ssthresh, p is tcp_pacing_ss_ratio, as the kernel's.
+ * it is the mean.  No gap may be shorter than SO_MAX_PACING_RATE has it.  With c for that
+ * gap, relative to the mean one and at most 1, a gap is the mean times c + (1 - c) A B.  So
+ * the mean stays: with the short gaps cut off it would rise, and nine tenths or less of that
+ * rate were reached.
+ *
+ * p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and that of p, the
+ * parameter pacing / 100, are fitted to the share of N connections (docs/composite.md).
+ * While the window is below half of W or of ssthresh, p is tcp_pacing_ss_ratio, as the
+ * kernel's.
  * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
  * streams it would not be that of N connections, and the parameter pacing is in its place.
  * Gaps are even for one stream, and for a window of less than two bursts.  The kernel
@@ -87,10 +92,10 @@
  *     for all: if everything is lost, every stream pays.
  *  4. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
  *     backed off does not grow until its round trip is over.
- *  5. The window grows up to W and no further.  It begins with one initial window, and
- *     restarts with one after idle: N of them would be a burst into an unknown path.  The
- *     thesis begins with a packet for each stream.  An unused part of the window shrinks
- *     as a Reno sender's.
+ *  5. The window grows up to W and no further.  It begins with one initial window, not
+ *     with N: they would be a burst into an unknown path.  The thesis begins with a packet
+ *     for each stream.  A pause halves it for each timeout that passed, down to one initial
+ *     window.  An unused part of the window shrinks as a Reno sender's.
  *  6. A stream with two packets goes on with one after a loss.  A stream with one
  *     packet has none then, and rests for five round trips: a Reno sender would have a
  *     timeout.  So W may be below N; the window is never below 1.
@@ -107,8 +112,10 @@
  *     grows for a round trip; for five, if there are more streams than packets.  Selected
  *     after a timeout it goes on in slow start, as any other.
  * 11. All streams leave the first slow start together, before a loss
- *     (include/longfat/slow_start.h).  What a loss does before that is told at
- *     composite_start_lost().  The thesis's end it one by one, at losses.
+ *     (include/longfat/slow_start.h).  A loss before that makes all back off if slow start
+ *     overflowed the path, or if a mark came.  If the window no longer doubled, all leave
+ *     slow start and the loss is dealt as any other.  If one packet was lost and there is no
+ *     queue, slow start goes on.  The thesis's end it one by one, at losses.
  *     slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
@@ -198,7 +205,7 @@ struct composite_stream {
 struct composite_book {
 	u64	rate;		/* mean, bytes/s; 0: none is known, or no pacing */
 	u32	dealing, spread;	/* random: of who gets an event; of bursts, gaps */
-	u16	pacing;		/* percent of the window per round trip */
+	u16	pacing, even;	/* percent of the window per round trip; of a gap, 4096ths */
 	struct lf_slow_start slow;	/* of the sum of their windows */
 	struct composite_stream streams[];
 };
@@ -552,7 +559,7 @@ static u32 composite_burst_for(struct composite *ca, u64 rate, u32 mss)
 static void composite_pace(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u64 rate;
+	u64 rate, most = READ_ONCE(sk->sk_max_pacing_rate);
 
 	if (!tcp_sk(sk)->srtt_us)
 		return;
@@ -562,6 +569,8 @@ static void composite_pace(struct sock *sk)
 	if (!ca->book)
 		return;
 	ca->book->rate = rate;
+	/* No gap is to be shorter than SO_MAX_PACING_RATE lets it be. */
+	ca->book->even = div64_u64(rate << 12, max3(rate, most, 1ULL));
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
 	ca->burst = min(composite_burst_for(ca, rate, max(tcp_sk(sk)->mss_cache, 1U)),
@@ -901,23 +910,23 @@ static void composite_tx_start(struct sock *sk)
 /*
  * Comes each time before TCP hands down what it may.  Returns the burst, and sets the gap
  * after it: the mean one times two factors, each of 15/64, 29/64 .. 113/64, and 1 on
- * average.  A hash of what was sent chooses them, so who asks twice gets the same.
+ * average.  A hash of what was sent chooses them, so who asks twice gets the same until
+ * the pace is set anew.
  */
 static u32 composite_min_tso_segs(struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct composite_book *book = ca->book;
-	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 rate;
+	u64 rate = book ? book->rate : 0;
 	u32 r;
 
-	if ((ca->n && lf_after_idle(sk, ca->restarted)) || !book || !book->rate)
+	if ((ca->n && lf_after_idle(sk, ca->restarted)) || !rate)
 		return READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_min_tso_segs);
-	rate = book->rate;
-	if (tcp_snd_cwnd(tp) >= 2U * ca->burst) {
-		r = hash_32(tp->data_segs_out ^ book->spread, 32);
+	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
+		r = hash_32(tcp_sk(sk)->data_segs_out ^ book->spread, 32);
 		r = hash_32(r ^ r >> 15, 6);
-		rate = div_u64(rate << 12, (15 + 14 * (r / 8)) * (15 + 14 * (r % 8)));
+		r = (15 + 14 * (r / 8)) * (15 + 14 * (r % 8));
+		rate = div_u64(rate << 12, book->even + ((4096 - book->even) * r >> 12));
 	}
 	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
 	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));

@@ -1939,8 +1939,59 @@ static void composite_spreads(struct kunit *test)
 	composite_pace((struct sock *)tp);
 	composite_min_tso_segs((struct sock *)tp);
 	KUNIT_EXPECT_EQ(test, ((struct sock *)tp)->sk_pacing_rate, ~0UL - 1);
+	((struct sock *)tp)->sk_max_pacing_rate = 0;
+	composite_pace((struct sock *)tp);
+	KUNIT_EXPECT_EQ(test, ((struct sock *)tp)->sk_pacing_rate, 0UL);
 	init_net.ipv4.sysctl_tcp_pacing_ca_ratio = 120;
 	init_net.ipv4.sysctl_tcp_pacing_ss_ratio = 200;
+}
+
+/*
+ * With SO_MAX_PACING_RATE no gap is shorter than that has it, and the mean stays; above that
+ * rate all are as long as it has them.
+ */
+static void composite_spreads_below(struct kunit *test)
+{
+	/* SO_MAX_PACING_RATE by the mean rate, thousandths; least and mean gap as above. */
+	static const struct {
+		u32 most, least, mean;
+	} cases[] = {
+		{ 1000000, 55, 1000 }, { 10000, 149, 1000 }, { 2000, 527, 1000 },
+		{ 1250, 810, 1000 }, { 1000, 1000, 1000 }, { 500, 2000, 2000 },
+	};
+	struct tcp_sock *tp = composite_test_streams(test, 100, 4);
+	struct sock *sk = (struct sock *)tp;
+	const u32 draws = 20000;
+	u32 i, j;
+
+	composite_of(tp)->book->pacing = 100;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		u64 sum = 0;
+		u32 gap, least = U32_MAX;
+
+		sk->sk_max_pacing_rate = 1448UL * cases[i].most;
+		composite_pace(sk);
+		for (j = 0; j < draws; j++) {
+			tp->data_segs_out += 3;
+			composite_min_tso_segs(sk);
+			KUNIT_ASSERT_LE(test, sk->sk_pacing_rate, sk->sk_max_pacing_rate);
+			gap = div64_u64(1448000000ULL, sk->sk_pacing_rate);
+			least = min(least, gap);
+			sum += gap;
+		}
+		KUNIT_EXPECT_GE(test, least, cases[i].least - 1);
+		KUNIT_EXPECT_LE(test, least, cases[i].least + 1);
+		KUNIT_EXPECT_GE(test, div_u64(sum, draws) * 1000, cases[i].mean * 985ULL);
+		KUNIT_EXPECT_LE(test, div_u64(sum, draws) * 1000, cases[i].mean * 1015ULL);
+	}
+	/* It may be 0, and change before the pace is set anew. */
+	sk->sk_max_pacing_rate = 0;
+	composite_pace(sk);
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 0UL);
+	sk->sk_max_pacing_rate = 1000;
+	composite_min_tso_segs(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
 }
 
 /* --- hooks --------------------------------------------------------------- */
@@ -2646,6 +2697,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_covers),
 	KUNIT_CASE(composite_only_answers),
 	KUNIT_CASE(composite_spreads),
+	KUNIT_CASE(composite_spreads_below),
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_begins),
 	KUNIT_CASE(composite_hook_begins_with_fewer),

@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, pstdev
 
 import pytest
-from conftest import FAST, SCENARIOS, Experiment, cwnd
+from conftest import FAST, SCENARIOS, Experiment, cwnd, rated
 from wire import RTT, qdiscs, wire
 
 from longfat.pages.observe import composite
@@ -130,3 +130,23 @@ def test_gaps_are_of_n_senders(uml: Uml, tmp_path: Path, fq: str, pacing: int, r
         assert mean(gaps) == pytest.approx(even, rel=0.16)
         assert pstdev(gaps) / mean(gaps) == pytest.approx(0.75, abs=0.16)
     assert max(gaps) < 3.5 * even
+
+
+LOSSY = """
+title = "room for more than is asked for"
+duration = "1s"
+[link]
+rate = "100mbit"
+buffer = "0.5bdp"
+loss = 1e-3
+[[flow]]
+cc = "composite-64"
+rtt = "60ms"
+"""
+
+
+def test_a_pacing_rate_is_reached(uml: Uml, tmp_path: Path) -> None:
+    """As 64 connections would, it has the whole of SO_MAX_PACING_RATE, where gaps of random length
+    could be cut by that and not made up for."""
+    asks = "composite-64 SO_MAX_PACING_RATE 10000000"
+    assert rated(uml, tmp_path, LOSSY, asks, 150_000_000) == pytest.approx(10e6, rel=0.02)

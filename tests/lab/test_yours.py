@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from conftest import rated
 from rich.console import Console
 
 from longfat.build import given, modules
 from longfat.core import cache
 from longfat.core.errors import LabError
-from longfat.run import plan, result, runner, scenario
-from longfat.run.backends import Uml, fill
+from longfat.run import result, runner, scenario
+from longfat.run.backends import Uml
 from longfat.run.result import Json
 
 YOURS = Path(__file__).parents[1] / "yours"
@@ -140,20 +141,8 @@ def test_an_option_of_its_own(private: Uml, tmp_path: Path) -> None:
     """A program sets it for its connection, by the module's hook in the place of setsockopt: the
     rate is that one, and neither the module's nor the link's."""
     private.take([YOURS / "own-option.c"], lambda _: None)
-    file = tmp_path / "one.toml"
-    file.write_text(PATH + flow("own"))
-    (one,) = scenario.load(file)
-    run = tmp_path / "run"
-    run.mkdir()
-    shutil.copy(Path(__file__).with_name("rated.py"), run)
-    main = (
-        "ip netns exec lf-d python3 rated.py take >rate &\nsleep 1\n"
-        "ip netns exec lf-s0 python3 rated.py ask 500000 || exit\nwait\n"
-    )
-    fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, private, main=main)
-    private.execute(run, one, 1, timeout=120)
-    assert (run / "status").read_text().strip() == "0", (run / "error").read_text()
-    assert float((run / "rate").read_text()) == pytest.approx(500000, rel=0.1)
+    got = rated(private, tmp_path, PATH + flow("own"), "own OWN_RATE 500000", 1_000_000)
+    assert got == pytest.approx(500000, rel=0.1)
 
 
 def test_a_warning_of_the_kernel_fails_the_run(private: Uml, tmp_path: Path) -> None:
