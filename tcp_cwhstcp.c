@@ -112,7 +112,7 @@ enum cwhstcp_reason {
 #define LF_TRACE_REASONS						\
 	{ CWHSTCP_INIT, "init" }, { CWHSTCP_RTT, "rtt" },		\
 	{ CWHSTCP_DECREASE, "decrease" }, { CWHSTCP_UNDO, "undo" }
-/* 1024 times eta; 1024 times the growth in packets per RTT; k */
+/* 1024 times eta; 1024 times the growth in packets per RTT; k.  "rtt" is of rtt_exponent=1. */
 #define LF_TRACE_FIELDS(F)	F(u32, eta_q10) F(u32, rate_q10) F(u32, blocks)
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>

@@ -246,7 +246,7 @@ struct sabul {
 					 *   effect
 					 */
 			u32	mark_us;	/* then, or when losses counted again;
-						 *   as begin_us: 71 minutes
+						 *   wraps after 71 minutes
 						 */
 		};
 		struct lf_slow_start slow;	/* in SABUL_FIRST */
@@ -333,8 +333,8 @@ static void sabul_decrease(struct sabul *ca, u64 rho)
 }
 
 /*
- * The part of delta, of @law, by which it is less where packets may be lost.  An overflow is
- * known a round trip later, of @rtt_ms.
+ * How much less delta becomes where packets may be lost, as @law has it elsewhere.  An
+ * overflow is known a round trip later, of @rtt_ms.
  */
 static u64 sabul_probing(const struct sabul *ca, u64 law, u32 rtt_ms)
 {
