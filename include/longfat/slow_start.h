@@ -74,7 +74,10 @@
  *
  * RTTs are those of RACK: of the packet that was sent last among those acknowledged.
  * Without SACK the kernel has none, and train and hystart++ end at a loss.  Only
- * acknowledgments that find the window full come here, and none in congestion avoidance.
+ * acknowledgments that find the window limited come here, and none in congestion avoidance.
+ * In slow start the kernel calls it that while more than half of it was used.  So where the
+ * application or SO_MAX_PACING_RATE holds a sender back, there is no queue at the target,
+ * and the target rises by a quarter, and the third time there is none any more.
  */
 #ifndef LONGFAT_SLOW_START_H
 #define LONGFAT_SLOW_START_H
