@@ -24,7 +24,8 @@
  * its own.  And a stream backs off at most once per round trip: after a back-off it
  * rests, and absorbs every LOSS until a packet is delivered that was sent since, and a few
  * more, as losses are found late.  With one event per recovery, N - 1 streams would be
- * untouched however many packets an overflow took.  Without the second rule, one event per packet would take W to nothing.
+ * untouched however many packets an overflow took.  Without the second rule, one event
+ * per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N

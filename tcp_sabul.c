@@ -53,8 +53,9 @@
  * delivery.  A retransmission timeout
  * ends rate mode: one packet, and slow start up to half of the window.  The window is
  * rate times smoothed RTT here, so it counts what waits in a queue.  A pause longer
- * than the retransmission timeout ends rate mode, too: ten packets, and slow start up
- * to three quarters.
+ * than the retransmission timeout ends rate mode, too: the window is halved for each
+ * timeout that passed, down to ten packets, and slow start goes up to three quarters of
+ * what it was, or to ssthresh if that is more.
  *
  * Differences from the paper
  *
@@ -92,16 +93,18 @@
  *     (sabul-deep.toml).  So where a round trip takes more than ten T, the half packet is
  *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
  *     if that is later, for a minute.  Selected by a connection that has lost packets, it
- *     assumes that they were lost at the present rate.  probe=0: as in the paper.
+ *     assumes that they were lost at the present rate, and begins with that.  probe=0: as in
+ *     the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
  *  6. The rate does not grow in an interval in which it was not used, because the
- *     application, the receiver or a window limited the sender.  Once for each
- *     retransmission timeout of that it falls halfway to the window that was used, as
- *     slow start's window does (include/longfat/idle.h): an old rate says little of the
- *     path.  With net.ipv4.tcp_slow_start_after_idle=0 neither falls, and there is no
- *     restart after a pause.
+ *     application, the receiver or a window limited the sender; nor above what
+ *     SO_MAX_PACING_RATE lets out.  A retransmission timeout of that is as a pause, and
+ *     the window falls halfway to what was used (include/longfat/idle.h): an old rate says
+ *     little of the path.  Not where the send buffer is full: then a slow receiver costs
+ *     nothing of the rate.  With net.ipv4.tcp_slow_start_after_idle=0 nothing falls, and
+ *     there is no restart after a pause.
  *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
  *     without loss the growth of each T is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.  The RTT is the
@@ -506,21 +509,42 @@ static void sabul_answered(struct sock *sk)
 	ca->decreased = 1;
 }
 
+static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason why)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+
+	ca->mode = mode;
+	ca->waiting = 0;
+	sabul_begin(sk);
+	sabul_apply(sk);
+	sabul_trace(sk, why);
+}
+
+/*
+ * Slow start from @w up to three quarters of what the window, or the rate, is now; further if
+ * ssthresh was more, as with the kernel's.
+ */
+static void sabul_restart(struct sock *sk, u32 w)
+{
+	struct sabul *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 cwnd = sabul_window(sk);
+
+	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
+		tp->snd_ssthresh = max(clamp(tp->snd_ssthresh, cwnd - cwnd / 4, cwnd), 2U);
+	lf_set_window(sk, w);
+	sabul_enter(sk, ca->mode == SABUL_FIRST ? SABUL_FIRST : SABUL_START, SABUL_IDLE);
+}
+
 /* The window, or the rate, is not what limits the sender: as include/longfat/idle.h. */
 static void sabul_unused(struct sock *sk)
 {
-	struct tcp_sock *tp = tcp_sk(sk);
-	struct sabul *ca = inet_csk_ca(sk);
 	u32 w;
 
 	lf_set_window(sk, sabul_window(sk));
 	w = lf_unused_window(sk);
-	if (w && ca->mode == SABUL_BY_RATE) {
-		ca->delta = max(ca->delta, sabul_interval(tp->srtt_us >> 3, w));
-	} else if (w) {
-		tp->snd_ssthresh = tcp_current_ssthresh(sk);
-		lf_set_window(sk, w);
-	}
+	if (w)
+		sabul_restart(sk, w);
 }
 
 /* Down to the rate at which packets were delivered, but not below half the rate. */
@@ -545,6 +569,10 @@ static void sabul_update(struct sock *sk)
 	u64 rho = sabul_ratio(tp->lost - ca->lost, sent);
 	u64 fresh = ca->once ? sabul_ratio(tp->lost - ca->fresh, sent) : rho;
 	enum sabul_reason why = SABUL_HOLD;
+	u64 most = READ_ONCE(sk->sk_max_pacing_rate), longest = ca->delta + (ca->delta >> 4);
+	/* Where that holds the longest interval, too, growth would change nothing. */
+	u32 n = sabul_bytes(ca, longest) > most ? 0 :
+		min(us / t + (us % t > t / 2), sabul_catch_up);
 	bool used;
 
 	if (ca->congested)
@@ -566,8 +594,7 @@ static void sabul_update(struct sock *sk)
 		used = sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL;
 		why = used ? SABUL_INCREASE : SABUL_UNUSED;
 		if (used)
-			sabul_increase(ca, rho, min(us / t + (us % t > t / 2), sabul_catch_up),
-				       rtt / USEC_PER_MSEC);
+			sabul_increase(ca, rho, n, rtt / USEC_PER_MSEC);
 		else
 			sabul_unused(sk);
 	}
@@ -598,18 +625,7 @@ static void sabul_by_rate(struct sock *sk)
 		sabul_update(sk);
 }
 
-/* --- modes --------------------------------------------------------------- */
-
-static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason why)
-{
-	struct sabul *ca = inet_csk_ca(sk);
-
-	ca->mode = mode;
-	ca->waiting = 0;
-	sabul_begin(sk);
-	sabul_apply(sk);
-	sabul_trace(sk, why);
-}
+/* --- slow start ---------------------------------------------------------- */
 
 /* In slow start: an acknowledgment came. */
 static void sabul_slow_start(struct sock *sk, u32 acked)
@@ -661,7 +677,7 @@ static void sabul_slow_start(struct sock *sk, u32 acked)
 
 static void sabul_init(struct sock *sk)
 {
-	const struct tcp_sock *tp = tcp_sk(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
 	enum sabul_mode mode = SABUL_START;
 
@@ -682,6 +698,7 @@ static void sabul_init(struct sock *sk)
 	/* Selected after losses of data: they may have been lost at this rate. */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+		tp->snd_ssthresh = clamp(tp->snd_ssthresh, 2U, max(tcp_snd_cwnd(tp), 2U));
 	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
 		mode = SABUL_FIRST;
 		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
@@ -857,15 +874,11 @@ static void sabul_release(struct sock *sk)
 static void sabul_tx_start(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
-	struct tcp_sock *tp = tcp_sk(sk);
+	u32 halves = ca->mode == SABUL_NONE ? 0 : min(lf_idle(sk, &ca->restarted), 31U);
 	u32 cwnd = sabul_window(sk);
 
-	if (ca->mode == SABUL_NONE || !lf_idle(sk, &ca->restarted))
-		return;
-	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
-		tp->snd_ssthresh = max(cwnd - cwnd / 4, 2U);
-	lf_set_window(sk, min(cwnd, lf_initial_window(sk)));
-	sabul_enter(sk, ca->mode == SABUL_FIRST ? SABUL_FIRST : SABUL_START, SABUL_IDLE);
+	if (halves)
+		sabul_restart(sk, max(cwnd >> halves, min(cwnd, lf_initial_window(sk))));
 }
 
 LF_DEFINE_TSO_SEGS(sabul)

@@ -43,12 +43,16 @@ static void rules_before_control(const struct sender *s)
 static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 {
 	const struct sabul *ca = inet_csk_ca((struct sock *)&s->tp);
-	double share, least;
+	double share, least, most = (double)cwnd + acked, rated;
 
 	if (ca->mode != SABUL_BY_RATE) {
-		require(s->tp.snd_cwnd <= (u64)cwnd + acked,
-			"cwnd %u, was %u, %u acknowledged", s->tp.snd_cwnd, cwnd,
-			acked);
+		/* Out of rate mode it comes down from the rate: the window there is a ceiling. */
+		if (rules_was.mode == SABUL_BY_RATE) {
+			rated = ldexp(s->tp.srtt_us * 125.0, SABUL_SHIFT) / rules_was.delta;
+			most = fmax(most, rated * fmax((double)rules_was.mss / ca->mss, 1));
+		}
+		require(s->tp.snd_cwnd <= most, "cwnd %u, was %u, %u acknowledged",
+			s->tp.snd_cwnd, cwnd, acked);
 		return;
 	}
 	if (rules_was.mode != SABUL_BY_RATE || rules_was.mss != ca->mss)

@@ -474,6 +474,37 @@ static void sabul_interval_growth(struct kunit *test)
 	sabul_audit(test, tp, "growth");
 }
 
+/* Above SO_MAX_PACING_RATE growth would not be seen; up to it all of it is reached. */
+static void sabul_interval_held(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	struct sabul *ca = sabul_of(tp);
+	u32 i, slower = 0;
+
+	sabul_test_rate(tp, 120000);
+	/* An interval of 100 us. */
+	sk->sk_max_pacing_rate = SABUL_MSS * 10000UL;
+	for (i = 0; i < 100; i++)
+		sabul_test_interval(tp, 0);
+	/* The longest of its intervals is no longer, and nearly as long. */
+	KUNIT_EXPECT_LE(test, ca->delta + ca->delta / 16, sabul_ns(100000));
+	KUNIT_EXPECT_GE(test, ca->delta + ca->delta / 16, sabul_ns(98500));
+	for (i = 0; i < 100; i++) {
+		tp->data_segs_out++;
+		sabul_min_tso_segs(sk);
+		KUNIT_ASSERT_EQ(test, sk->sk_pacing_rate, sk->sk_max_pacing_rate);
+	}
+	/* So what is lost there is felt at the first answer, not after many. */
+	sabul_test_interval(tp, 2);
+	for (i = 0; i < 100; i++) {
+		tp->data_segs_out++;
+		sabul_min_tso_segs(sk);
+		slower += sk->sk_pacing_rate < sk->sk_max_pacing_rate;
+	}
+	KUNIT_EXPECT_GT(test, slower, 5U);
+}
+
 /* What is not used does not grow: sender, receiver or window were the limit. */
 static void sabul_interval_unused(struct kunit *test)
 {
@@ -500,8 +531,9 @@ static void sabul_interval_unused(struct kunit *test)
 }
 
 /*
- * A trickle: a timeout after it began the rate falls halfway to the window that is used,
- * and so on, to the initial one; what is used is not given up.
+ * A trickle: a timeout after it began slow start begins again, halfway to the window that is
+ * used, and so on, to the initial one; the way back is to three quarters of the rate.  What is
+ * used is not given up.
  */
 static void sabul_interval_trickle(struct kunit *test)
 {
@@ -521,18 +553,28 @@ static void sabul_interval_trickle(struct kunit *test)
 	/* 833 packets in 100 ms, and 100: 466. */
 	tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
 	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, sabul_interval(100000, 466));
-	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 2 * 466U + 10);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 466U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 625U);
 	KUNIT_EXPECT_EQ(test, tp->snd_cwnd_used, 0U);
 	/* Once for a timeout. */
+	tp->is_cwnd_limited = 0;
+	tp->max_packets_out = 1;
 	sabul_test_ack(tp, SABUL_T, 20, 0, tp->delivered - 1);
-	KUNIT_EXPECT_EQ(test, ca->delta, sabul_interval(100000, 466));
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 466U);
 	for (i = 0; i < 20; i++) {
 		tp->snd_cwnd_stamp = tcp_jiffies32 - HZ;
 		sabul_test_ack(tp, 10 * SABUL_T, 1, 0, tp->delivered - 1);
 	}
-	KUNIT_EXPECT_LE(test, sabul_window(sk), TCP_INIT_CWND + 1U);
-	KUNIT_EXPECT_GE(test, sabul_window(sk), (u32)TCP_INIT_CWND);
+	KUNIT_EXPECT_LE(test, tcp_snd_cwnd(tp), TCP_INIT_CWND + 1U);
+	KUNIT_EXPECT_GE(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
+	/* Back in seven round trips. */
+	tp->is_cwnd_limited = 1;
+	for (i = 0; i < 7 && sabul_mode(tp) == SABUL_START; i++)
+		sabul_test_ack(tp, 100000, tcp_snd_cwnd(tp), 0, tp->delivered - 1);
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, sabul_window(sk), 625U);
 	/* What was used in that timeout stays, if less is used now. */
 	sabul_test_rate(tp, 120000);
 	tp->snd_cwnd_used = 833;
@@ -1390,6 +1432,22 @@ static void sabul_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 15U);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 434400UL);
 	sabul_audit(test, tp, "idle");
+	/* Nor does the next one take from what was come back to: 625 packets. */
+	sabul_test_ack(tp, 100000, 610, 0, tp->delivered - 1);
+	sabul_test_ack(tp, 1000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_BY_RATE);
+	KUNIT_EXPECT_EQ(test, sabul_window(sk), 625U);
+	tp->lsndtime = tcp_jiffies32 - 20 * HZ;
+	sabul_tx_start(sk);
+	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 625U);
+	/* A shorter pause takes less: a half for each timeout. */
+	inet_csk(sk)->icsk_rto = HZ;
+	sabul_test_rate(tp, 120000);
+	tp->lsndtime = tcp_jiffies32 - 5 * HZ / 2;
+	sabul_tx_start(sk);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 833U / 4);
+	tp->lsndtime = tcp_jiffies32 - 60 * HZ;
 	/* Selected in a pause, with a window that another one left. */
 	sabul_release(sk);
 	tcp_snd_cwnd_set(tp, 20000);
@@ -1398,7 +1456,7 @@ static void sabul_idle(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sabul_mode(tp), SABUL_START);
 	sabul_tx_start(sk);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), (u32)TCP_INIT_CWND);
-	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 15000U);
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 20000U);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 289600UL);
 }
 
@@ -1514,6 +1572,8 @@ static void sabul_hook_switch(struct kunit *test)
 	sabul_init(sk);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
+	/* Nor does slow start go beyond it, where who came before had no ssthresh. */
+	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 100U);
 	sabul_release(sk);
 	/* In congestion avoidance, over the end of every counter. */
 	tp->delivered = U32_MAX - 10;
@@ -1887,6 +1947,7 @@ static struct kunit_case sabul_law_cases[] = {
 static struct kunit_case sabul_interval_cases[] = {
 	KUNIT_CASE(sabul_interval_growth),
 	KUNIT_CASE(sabul_interval_clumps),
+	KUNIT_CASE(sabul_interval_held),
 	KUNIT_CASE(sabul_interval_unused),
 	KUNIT_CASE(sabul_interval_trickle),
 	KUNIT_CASE(sabul_interval_alpha),

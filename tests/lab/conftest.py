@@ -117,23 +117,23 @@ def experiment(uml: Uml, tmp_path: Path) -> Experiment:
     return run
 
 
-def rated(uml: Uml, path: Path, text: str, asks: str, much: int) -> float:
-    """Bytes a second of the second half of so `much` from a sender that asks for a rate; rated.py
-    has what it `asks`.  The scenario's own flows are not started."""
+def ends(uml: Uml, path: Path, text: str, script: str, receiver: str, sender: str) -> float:
+    """What `script` prints, which runs at the receiver and at the first sender of the scenario
+    with these words.  The scenario's own flows are not started."""
     file = path / "one.toml"
     file.write_text(text)
     (one,) = scenario.load(file)
     run = path / "run"
     run.mkdir()
-    shutil.copy(Path(__file__).with_name("rated.py"), run)
+    shutil.copy(Path(__file__).with_name(script), run)
     main = (
-        f"ip netns exec lf-d python3 rated.py take {much} >rate &\nsleep 1\n"
-        f"ip netns exec lf-s0 python3 rated.py ask {asks} {much} || exit\nwait\n"
+        f"ip netns exec lf-d python3 {script} {receiver} >>said &\nsleep 1\n"
+        f"ip netns exec lf-s0 python3 {script} {sender} >>said || exit\nwait\n"
     )
     fill(run, plan.make(one, 1, prefix="lf", virtual=True), one, uml, main=main)
     uml.execute(run, one, 1, timeout=120)
     assert (run / "status").read_text().strip() == "0", (run / "error").read_text()
-    return float((run / "rate").read_text())
+    return float((run / "said").read_text())
 
 
 def cwnd(one: Json) -> tuple[list[float], list[int]]:

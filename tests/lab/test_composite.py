@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import mean, pstdev
 
 import pytest
-from conftest import FAST, SCENARIOS, Experiment, cwnd, rated
+from conftest import FAST, SCENARIOS, Experiment, cwnd, ends
 from wire import RTT, qdiscs, wire
 
 from longfat.pages.observe import composite
@@ -148,5 +148,6 @@ rtt = "60ms"
 def test_a_pacing_rate_is_reached(uml: Uml, tmp_path: Path) -> None:
     """As 64 connections would, it has the whole of SO_MAX_PACING_RATE, where gaps of random length
     could be cut by that and not made up for."""
-    asks = "composite-64 SO_MAX_PACING_RATE 10000000"
-    assert rated(uml, tmp_path, LOSSY, asks, 150_000_000) == pytest.approx(10e6, rel=0.02)
+    asks = "ask composite-64 SO_MAX_PACING_RATE 10000000 150000000"
+    got = ends(uml, tmp_path, LOSSY, "rated.py", "take 150000000", asks)
+    assert got == pytest.approx(10e6, rel=0.02)

@@ -4,11 +4,13 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 from statistics import median
 
 import pytest
-from conftest import Experiment
+from conftest import Experiment, ends
 
+from longfat.run.backends import Uml
 from longfat.run.result import Json
 
 PATHS = """
@@ -177,3 +179,21 @@ def test_a_timeout_is_a_full_back_off(experiment: Experiment) -> None:
     assert back["cwnd"] - 10 <= (max(event["cwnd"] for event in before) - 10) / 2 + 1
     after = [event["rate"] for event in found if event["t"] > 15]
     assert max(after) >= 0.9 * one["scenario"]["link"]["rate"] / 8
+
+
+TRICKLE = """
+title = "trickle"
+duration = "1s"
+[link]
+rate = "100mbit"
+buffer = "0.5bdp"
+[[flow]]
+cc = "sabul"
+rtt = "20ms"
+"""
+
+
+def test_a_trickle_does_not_cost_the_rate(uml: Uml, tmp_path: Path) -> None:
+    """Three seconds of next to nothing, and the rate is back within a few round trips: 10 MB take
+    0.8 s at the link's rate, and four with growth by 1 % in 20 ms."""
+    assert ends(uml, tmp_path, TRICKLE, "trickle.py", "receive", "send sabul") <= 1.1

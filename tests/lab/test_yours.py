@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import rated
+from conftest import ends
 from rich.console import Console
 
 from longfat.build import given, modules
@@ -141,7 +141,8 @@ def test_an_option_of_its_own(private: Uml, tmp_path: Path) -> None:
     """A program sets it for its connection, by the module's hook in the place of setsockopt: the
     rate is that one, and neither the module's nor the link's."""
     private.take([YOURS / "own-option.c"], lambda _: None)
-    got = rated(private, tmp_path, PATH + flow("own"), "own OWN_RATE 500000", 1_000_000)
+    asks = "ask own OWN_RATE 500000 1000000"
+    got = ends(private, tmp_path, PATH + flow("own"), "rated.py", "take 1000000", asks)
     assert got == pytest.approx(500000, rel=0.1)
 
 
