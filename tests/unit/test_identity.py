@@ -133,7 +133,8 @@ def committed() -> list[tuple[dict[str, Any], scenario.Scenario, int]]:
 
 
 def test_a_new_key_with_a_default_makes_nothing_older(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nor does it take long to say so of every committed run."""
+    """Nor does it take long to say so of every committed run: twice what identities take, which
+    is as much on a slow machine."""
     lines, on = committed(), Platform.published()
     assert len(lines) > 1000
 
@@ -142,13 +143,14 @@ def test_a_new_key_with_a_default_makes_nothing_older(monkeypatch: pytest.Monkey
         return replace(on, kernels=(f"6.1.1 {other.configuration}",)) if other else on
 
     # As if all of them had just been made.
+    began = time.process_time()
     lines = [
         (line | {"backend": "uml", "identity": where(one).identity(one, seed, "uml")}, one, seed)
         for line, one, seed in lines
     ]
-    began = time.process_time()
+    made = time.process_time()
     assert all(on.knows(line, one, seed) for line, one, seed in lines)
-    assert time.process_time() - began < 5
+    assert time.process_time() - made < 2 * (made - began)
 
     class Newer(scenario.Scenario):
         colour: str = "grey"
