@@ -67,8 +67,8 @@
  * quarters of the mean; in a Poisson process, which many independent senders together are,
  * it is the mean.  No gap may be shorter than SO_MAX_PACING_RATE has it.  With c for that
  * gap, relative to the mean one and at most 1, a gap is the mean times c + (1 - c) A B.  So
- * the mean stays: with the short gaps cut off it would rise, and nine tenths or less of that
- * rate were reached.
+ * the mean stays: with the short gaps cut off it would rise, and less than that rate be
+ * reached.
  *
  * p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and that of p, the
  * parameter pacing / 100, are fitted to the share of N connections (docs/composite.md).
