@@ -44,11 +44,14 @@ static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 {
 	const struct sabul *ca = inet_csk_ca((struct sock *)&s->tp);
 	double share, least, most = (double)cwnd + acked, rated;
+	/* Also from the slowest rate there is, if the RTT has fallen. */
+	double slowest = fmin(rules_was.delta, sabul_interval(sabul_rtt(&s->tp), 2));
 
 	if (ca->mode != SABUL_BY_RATE) {
 		/* Out of rate mode it comes down from the rate: the window there is a ceiling. */
 		if (rules_was.mode == SABUL_BY_RATE) {
-			rated = ldexp(s->tp.srtt_us * 125.0, SABUL_SHIFT) / rules_was.delta;
+			/* Its window is by 2^-16 ns, of 8 at least. */
+			rated = ldexp(s->tp.srtt_us * 125.0, SABUL_SHIFT) / slowest * (1 + 0x1p-18);
 			most = fmax(most, rated * fmax((double)rules_was.mss / ca->mss, 1));
 		}
 		require(s->tp.snd_cwnd <= most, "cwnd %u, was %u, %u acknowledged",
@@ -58,9 +61,7 @@ static void rules_control(const struct sender *s, u32 cwnd, u32 acked)
 	if (rules_was.mode != SABUL_BY_RATE || rules_was.mss != ca->mss)
 		return;
 	share = fmin(ldexp(ca->alpha, -SABUL_RATIO_SHIFT) * ca->k2 / 1e3, 0.5);
-	/* Also from the slowest rate there is, if the RTT has fallen. */
-	least = fmin(rules_was.delta, sabul_interval(sabul_rtt(&s->tp), 2));
-	least *= pow(1 - share, sabul_catch_up) * 0.9999;
+	least = slowest * pow(1 - share, sabul_catch_up) * 0.9999;
 	require((double)ca->delta + 1 >= fmax(least, SABUL_MIN),
 		"%llu, was %llu", (unsigned long long)ca->delta,
 		(unsigned long long)rules_was.delta);
