@@ -106,7 +106,7 @@ def fuzz(name: str, tree: Path, arguments: argparse.Namespace) -> tuple[bool, li
         except LabError as error:
             return False, [str(error)]
         if status:
-            told = [x for x in said.splitlines() if not x.startswith(("#", "INFO:"))][:40]
+            told = []
             for bad in directory.glob("bad-*"):
                 told.append(f"input: {bad.read_bytes().hex()}")
                 # Of a copy with a bug in it (tests/mutations.py) it says nothing of the tree.
@@ -115,6 +115,7 @@ def fuzz(name: str, tree: Path, arguments: argparse.Namespace) -> tuple[bool, li
                     kept.parent.mkdir(exist_ok=True)
                     shutil.copy(bad, kept)
                     told.append(f"kept as {kept}; as a line of {corpus.name} it is shown again")
+            told += [x for x in said.splitlines() if not x.startswith(("#", "INFO:"))][:40]
             return False, told
         if arguments.renew:
             merged = directory / "merged"
