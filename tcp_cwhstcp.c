@@ -137,7 +137,6 @@ LF_PARAM_ENUM(slow_start, LF_TRAIN,
  * where it matters: 1 us with c = 1 and a(W) = 10^5.
  */
 #define CWHSTCP_ETA_SHIFT	20
-#define CWHSTCP_ETA_ONE		(1U << CWHSTCP_ETA_SHIFT)
 
 /* Longest RTT of interest, so that (c RTT) stays below 2^11. */
 static const u32 cwhstcp_max_rtt_us = 20000000;

@@ -822,6 +822,12 @@ def test_windows_apart() -> None:
     assert composite_tables.apart([12, 28], [10, 30]) == pytest.approx(0.1)
 
 
+def test_a_share_by_the_square_root_of_what_is_lost() -> None:
+    assert composite_tables.by_square_root(16, 16, 1) == 0.5
+    assert composite_tables.by_square_root(16, 16, 4) == pytest.approx(1 / 3)
+    assert composite_tables.by_square_root(4, 2, 0.25) == pytest.approx(0.8)
+
+
 def test_steps_in_order() -> None:
     """The longest time without an advance, in round trips of its beginning, from the warm-up on.
     Samples must be dense enough."""

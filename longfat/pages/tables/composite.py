@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from math import sqrt
 from statistics import mean
 
 from longfat.pages.data import by_case, grouped, markdown, older, plus
@@ -168,6 +169,14 @@ def noise() -> str:
     return _receivers("composite-receivers-noise")
 
 
+def by_square_root(n: int, beside: int, ratio: float) -> float:
+    """The share of n streams beside so many connections of the same law, of which each stream
+    loses `ratio` times as much of what it sends.  A rate goes with 1 / sqrt(p): equation (3) of
+    Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997."""
+    odds: float = n / beside / sqrt(ratio)
+    return odds / (1 + odds)
+
+
 def _receivers(name: str) -> str:
     rows = []
     for runs in by_case(name).values():
@@ -175,8 +184,14 @@ def _receivers(name: str) -> str:
         acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
         due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
         shown = plus(_column(runs, "share", 100), 1)
-        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+.1f}"])
-    return markdown(["acknowledged", *PATH, "share, %", "off, points"], rows)
+        ours, theirs = (mean(run["observed"]["lost"][who] for run in runs) for who in (0, 1))
+        beside = len(runs[0]["flows"]) - 1
+        law = by_square_root(runs[0]["observed"]["streams"], beside, ours / theirs)
+        losses = [f"{ours / theirs:.2f}", f"{100 * law:.1f}"]
+        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+.1f}", *losses])
+    return markdown(
+        ["acknowledged", *PATH, "share, %", "off, points", "lost, of Reno's", "by the law, %"], rows
+    )
 
 
 PATH = ["link", "RTT, ms", "buffer, BDP", "M", "N", "due, %"]
