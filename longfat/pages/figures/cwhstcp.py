@@ -31,7 +31,7 @@ from longfat.pages.shown import (
     rate,
     utilisation,
 )
-from longfat.pages.tables.cwhstcp import pacing
+from longfat.pages.tables.cwhstcp import pacing, settings
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
@@ -428,6 +428,14 @@ def fair_fast(runs: Runs) -> Shown:
     shown = _fair([run for file in files for run in runs(file)])
     longer = _fair([*runs("cwhstcp-fair-10g-long"), *runs("cwhstcp-fair-alone-long")])
     shown.values |= {f"{name}, 600 s": value for name, value in longer.values.items()}
+    return shown
+
+
+def fair_sooner(runs: Runs) -> Shown:
+    """Two of those cells with settings that might make shares equal sooner."""
+    shown = Shown()
+    for way, of in group(runs("cwhstcp-fair-sooner"), settings).items():
+        shown.values |= {f"{name}, {way}": value for name, value in _fair(of).values.items()}
     return shown
 
 

@@ -213,6 +213,40 @@ def fair_long() -> str:
     return _fair("cwhstcp-fair-10g-long", "cwhstcp-fair-alone-long")
 
 
+def settings(run: Json) -> str:
+    """The parameters that a run gives the module; nothing for its defaults."""
+    chosen = run["scenario"]["module"].get("cwhstcp", {})
+    return ", ".join(f"{key}={value}" for key, value in sorted(chosen.items()))
+
+
+def fair_sooner() -> str:
+    """Two of those again with other settings: a row for a setting."""
+
+    def label(run: Json) -> tuple[float, float, str, str]:
+        link = run["scenario"]["link"]
+        return link["rate"], link["buffer"][0], _flows([run])[0], settings(run)
+
+    tried = grouped("cwhstcp-fair-sooner", label)
+    places = {key[:3] for key in tried}
+    plain = {
+        key: runs
+        for file in ("cwhstcp-fair-alone-1g", "cwhstcp-fair-alone-10g")
+        for key, runs in grouped(file, label).items()
+        if key[:3] in places
+    }
+    rows = [
+        [
+            f"{rate / 1e6:g}",
+            f"{amount:g} BDP",
+            base,
+            f"`{chosen}`" if chosen else "the default",
+            plus([run["observed"]["jain"] for run in runs], 3),
+        ]
+        for (rate, amount, base, chosen), runs in sorted((plain | tried).items())
+    ]
+    return markdown(["Mbit/s", "buffer", "base RTT, ms", "with", "Jain"], rows)
+
+
 def _fair(*files: str) -> str:
     """Rate, what is beside, buffer, RTTs, and what came of it."""
     rows = []
@@ -308,6 +342,7 @@ PARTS = {
         "fair": fair,
         "fair-fast": fair_fast,
         "fair-long": fair_long,
+        "fair-sooner": fair_sooner,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
