@@ -298,8 +298,8 @@ static void cwhstcp_reference_bounds(struct kunit *test)
 	u32 w;
 
 	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, 0), 1000U);
-	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, BIT(CWHSTCP_ETA_SHIFT)), 1000U);
-	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, BIT(CWHSTCP_ETA_SHIFT) / 4),
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, 1U << CWHSTCP_ETA_SHIFT), 1000U);
+	KUNIT_EXPECT_EQ(test, cwhstcp_reference(1000, (1U << CWHSTCP_ETA_SHIFT) / 4),
 			4000U);
 	KUNIT_EXPECT_EQ(test, cwhstcp_reference(BIT(30), 1), U32_MAX);
 	KUNIT_EXPECT_EQ(test, cwhstcp_reference(BIT(30), U32_MAX), BIT(18));

@@ -173,7 +173,7 @@ def by_square_root(n: int, beside: int, ratio: float) -> float:
     """The share of n streams beside so many connections of the same law, of which each stream
     loses `ratio` times as much of what it sends.  A rate goes with 1 / sqrt(p): equation (3) of
     Mathis, Semke, Mahdavi and Ott, CCR 27(3), 1997."""
-    odds: float = n / beside / sqrt(ratio)
+    odds = n / beside / sqrt(ratio)
     return odds / (1 + odds)
 
 
@@ -184,10 +184,9 @@ def _receivers(name: str) -> str:
         acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
         due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
         shown = plus(_column(runs, "share", 100), 1)
-        ours, theirs = (mean(run["observed"]["lost"][who] for run in runs) for who in (0, 1))
-        beside = len(runs[0]["flows"]) - 1
-        law = by_square_root(runs[0]["observed"]["streams"], beside, ours / theirs)
-        losses = [f"{ours / theirs:.2f}", f"{100 * law:.1f}"]
+        ratio = mean(map(loss_by_others, runs))
+        law = by_square_root(runs[0]["observed"]["streams"], _beside(runs[0]), ratio)
+        losses = [f"{ratio:.2f}", f"{100 * law:.1f}"]
         rows.append([acks, *_path(runs[0]), shown, f"{share - due:+.1f}", *losses])
     return markdown(
         ["acknowledged", *PATH, "share, %", "off, points", "lost, of Reno's", "by the law, %"], rows
@@ -197,13 +196,18 @@ def _receivers(name: str) -> str:
 PATH = ["link", "RTT, ms", "buffer, BDP", "M", "N", "due, %"]
 
 
+def _beside(run: Json) -> int:
+    """M, how many Reno senders are beside the composite."""
+    return sum(flow["group"] > 0 for flow in run["flows"])
+
+
 def _path(run: Json) -> list[str]:
     """The cells under PATH."""
     return [
         _rate(run),
         f"{run['flows'][0]['base_rtt_ms']:.0f}",
         f"{run['scenario']['link']['buffer'][0]:g}",
-        str(sum(flow["group"] > 0 for flow in run["flows"])),
+        str(_beside(run)),
         str(run["observed"]["streams"]),
         f"{100 * run['observed']['due']:.1f}",
     ]

@@ -214,13 +214,13 @@ def fair_long() -> str:
 
 
 def settings(run: Json) -> str:
-    """The parameters that a run gives the module; nothing for its defaults."""
+    """The parameters that a scenario sets for the module."""
     chosen = run["scenario"]["module"].get("cwhstcp", {})
     return ", ".join(f"{key}={value}" for key, value in sorted(chosen.items()))
 
 
 def fair_sooner() -> str:
-    """Two of those again with other settings: a row for a setting."""
+    """Two of those cells with other settings, beside the default."""
 
     def label(run: Json) -> tuple[float, float, str, str]:
         link = run["scenario"]["link"]
