@@ -432,9 +432,9 @@ def fair_fast(runs: Runs) -> Shown:
 
 
 def fair_sooner(runs: Runs) -> Shown:
-    """Two of those cells with settings that might make shares equal sooner, beside the default."""
+    """A cell of those with settings that might make shares equal sooner, beside the default."""
     shown = Shown()
-    plain = _fair([*runs("cwhstcp-fair-alone-10g"), *runs("cwhstcp-fair-alone-1g")]).values
+    plain = _fair(runs("cwhstcp-fair-alone-1g")).values
     for way, of in group(runs("cwhstcp-fair-sooner"), settings).items():
         for name, value in _fair(of).values.items():
             shown.values[f"{name}, {way}"] = value

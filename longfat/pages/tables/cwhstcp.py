@@ -220,31 +220,20 @@ def settings(run: Json) -> str:
 
 
 def fair_sooner() -> str:
-    """Two of those cells with other settings, beside the default."""
+    """A cell of those with other settings, beside the default."""
 
-    def label(run: Json) -> tuple[float, float, str, str]:
-        link = run["scenario"]["link"]
-        return link["rate"], link["buffer"][0], _flows([run])[0], settings(run)
+    def cell(run: Json) -> tuple[float, str]:
+        return run["scenario"]["link"]["buffer"][0], _flows([run])[0]
 
-    tried = grouped("cwhstcp-fair-sooner", label)
-    places = {key[:3] for key in tried}
-    plain = {
-        key: runs
-        for file in ("cwhstcp-fair-alone-1g", "cwhstcp-fair-alone-10g")
-        for key, runs in grouped(file, label).items()
-        if key[:3] in places
-    }
+    tried = grouped("cwhstcp-fair-sooner", settings)
+    place = cell(next(iter(tried.values()))[0])
     rows = [
-        [
-            f"{rate / 1e6:g}",
-            f"{amount:g} BDP",
-            base,
-            f"`{chosen}`" if chosen else "the default",
-            plus([run["observed"]["jain"] for run in runs], 3),
-        ]
-        for (rate, amount, base, chosen), runs in sorted((plain | tried).items())
+        [f"`{chosen}`", plus([run["observed"]["jain"] for run in runs], 3)]
+        for chosen, runs in tried.items()
     ]
-    return markdown(["Mbit/s", "buffer", "base RTT, ms", "with", "Jain"], rows)
+    plain = grouped("cwhstcp-fair-alone-1g", cell)[place]
+    rows.insert(0, ["the default", plus([run["observed"]["jain"] for run in plain], 3)])
+    return markdown(["with", "Jain"], rows)
 
 
 def _fair(*files: str) -> str:
