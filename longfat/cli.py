@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 import tempfile
@@ -472,7 +473,7 @@ def evaluate(
         made[:] = [
             plan.evaluation(
                 algorithms,
-                [word for word in against.split(",") if word],
+                plan.listed(against),
                 profile,
                 only=[word for word in only.split(",") if word],
                 kernel=kernel,
@@ -505,6 +506,7 @@ def evaluate(
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], objects or [], timeout or 3600)
     parts = [profile, *([only] if only else []), *(["bpf"] if objects else [])]
+    parts += [re.sub(r"[^A-Za-z0-9.]+", "_", kernel).strip("_")] if kernel else []
     to = out or Path("evaluated") / "-".join(parts)
     where, _ = _ready(Counted.name if objects else Uml.name, own, read, to)
     of = made[0]
@@ -519,10 +521,14 @@ def evaluate(
         path.exists() for run in left for path in (carry.file_of(run, to), carry.error_of(run, to))
     ):
         pages.forget(to)
+    # Now, so that whatever interrupts the rest shows nothing older.
+    carry.forget(left, to)
 
-    def show() -> None:
-        for path in pages.write(score.score(of, to), to, own.words):
+    def show() -> score.Scores:
+        scores = score.score(of, to)
+        for path in pages.write(scores, to, own.words):
             console.print(str(path), soft_wrap=True, highlight=False)
+        return scores
 
     try:
         if by and left:
@@ -533,9 +539,9 @@ def evaluate(
         show()
         say("what is done is kept; the same command goes on")
         raise
-    show()
+    scores = show()
     if keep:
-        console.print(str(keeping.write(score.score(of, to))), soft_wrap=True, highlight=False)
+        console.print(str(keeping.write(scores)), soft_wrap=True, highlight=False)
     failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
     if failed:
         lines = "\n".join(
@@ -543,6 +549,8 @@ def evaluate(
         )
         what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
         raise LabError(f"{what}:\n{lines}")
+    if wrong := scores.not_made:
+        raise LabError("numbers that cannot be made of their runs:\n" + "\n".join(wrong))
 
 
 @app.command()

@@ -123,13 +123,14 @@ def _forget_what_it_left(run: Run, out: Path) -> None:
     shutil.rmtree(file_of(run, out).with_suffix(".failed"), ignore_errors=True)
 
 
-def _never_sent(run: Run, data: Json) -> list[str]:
-    """The algorithms of a run of which nothing arrived, and nothing was sent again: what only
-    loses does send."""
-    return [cc for cc in sorted(run.scenario.algorithms) if _sent_nothing(run, data, cc)]
+def _nothing_came(run: Run, data: Json) -> list[str]:
+    """Which algorithms of a run never sent anything, or completed no object."""
+    return [why for cc in sorted(run.scenario.algorithms) if (why := _nothing_of(run, data, cc))]
 
 
-def _sent_nothing(run: Run, data: Json, cc: str) -> bool:
+def _nothing_of(run: Run, data: Json, cc: str) -> str:
+    """That nothing of an algorithm arrived, and nothing was sent again: what only loses does send.
+    Of an object that is not complete nobody knows."""
     connections = [one for flow in data["flows"] if flow["cc"] == cc for one in flow["connections"]]
     columns = [one[name] for one in connections for name in ("received", "retransmissions")]
     objects = [
@@ -140,7 +141,9 @@ def _sent_nothing(run: Run, data: Json, cc: str) -> bool:
     ]
     asked = bool(connections) or any(one["begun"] for one in objects)
     came = any(max(column, default=0) for column in columns)
-    return asked and not came and not any(one["completed"] for one in objects)
+    if not asked or came or any(one["completed"] for one in objects):
+        return ""
+    return f"{cc} never sent anything" if connections else f"{cc} completed no object"
 
 
 def carry_out(
@@ -163,8 +166,8 @@ def carry_out(
 
     def keep(data: Json, path: Path, where: Path) -> None:
         run = of[path]
-        if names := _never_sent(run, data):
-            raise LabError(f"{run.name}: {' and '.join(names)} never sent anything")
+        if why := _nothing_came(run, data):
+            raise LabError(f"{run.name}: {' and '.join(why)}")
         result.write(kept(run, data, where), path)
 
     failed = []
@@ -189,8 +192,9 @@ def _say(failure: runner.Failure, run: Run, out: Path, where: Where) -> None:
     said = failure.said.partition("\n(all it left")[0]
     on = where.on(run.scenario)
     known: Json = {"backend": on.name, "observer": observe.VERSION}
-    # A module that was not built is known by nothing.
+    # Known by nothing is a module that was not built, and a run that something else ended.
     with suppress(LabError, LookupError):
-        known["identity"] = on.platform.identity(run.scenario, run.seed, on.name)
+        if not failure.disturbed:
+            known["identity"] = on.platform.identity(run.scenario, run.seed, on.name)
     text = f"{said.rstrip()}{KNOWN}{json.dumps(known, sort_keys=True)}\n"
     result.write_whole(text, error_of(run, out))

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 
 from longfat.arena.plan import Run
 from longfat.run import identity, lflink
+from longfat.run.backends import kernel_memory
 from longfat.run.scenario import Objects, Scenario, Short, Video
 from longfat.run.traffic import pareto_mean
 
@@ -71,11 +73,18 @@ def memory(run: Run) -> int:
     return BESIDE_MB + of(run.scenario)
 
 
+def there() -> float:
+    """Megabytes of memory for the runs of this machine: those of the virtual-time kernel have
+    theirs in a file system that may be smaller than all of it."""
+    all_of_it = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return min(all_of_it, shutil.disk_usage(kernel_memory()).total) / 2**20
+
+
 def parts(runs: list[Run], workers: int, megabytes: float = 0) -> list[tuple[list[Run], int]]:
     """Runs, and how many of them at once.  Of those that are allowed more than a quarter of the
-    memory, of this machine if none is given, as many as fit; they come first.  Of the others
-    `workers`: they seldom use what they are allowed."""
-    megabytes = megabytes or os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
+    memory as many as fit; they come first.  Of the others `workers`: they seldom use what they are
+    allowed.  If none is given, the memory is this machine's, or what a run may take of it."""
+    megabytes = megabytes or there()
     large: list[Run] = []
     small: list[Run] = []
     for run in runs:

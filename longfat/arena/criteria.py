@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -72,6 +73,8 @@ class Number(_Strict):
     better: Literal["more", "less", ""] = ""  # "": it is neither
     over: Literal["mean", "most", "least"] = "mean"  # of all paths, and of all it is beside
     paths: list[str] = ["*"]  # patterns
+    but: list[str] = []  # patterns of paths that are none of its
+    beside: list[str] = []  # of the runs beside these alone
     # The run that it is compared with differs in these: cc, beside or case.
     base: dict[Literal["cc", "beside", "case"], str] = {}
     floor: float = -math.inf  # a path with less counts as this
@@ -87,6 +90,11 @@ class Number(_Strict):
         if why := metrics.refusal(self.metric, self.arguments, based=bool(self.base)):
             raise ValueError(why)
         return self
+
+    def has(self, path: str, beside: str) -> bool:
+        """Whether it is of the runs on this path, beside this one; "" is nobody."""
+        wanted, none = ([*map(fnmatchcase, [path] * len(of), of)] for of in (self.paths, self.but))
+        return any(wanted) and not any(none) and (not self.beside or beside in self.beside)
 
 
 class Picture(_Strict):
@@ -132,6 +140,8 @@ class Criterion(_Strict):
             raise ValueError("cloud: needs the series left, in observe")
         if (BESIDE in str(self.scenario)) != bool(self.beside):
             raise ValueError("beside and $beside go together")
+        if not self.beside and not self.runs_of and any(one.beside for one in self.number):
+            raise ValueError("number.beside: nobody is beside it")
         if self.guard and self.guard not in [one.name for one in self.number]:
             raise ValueError(f"guard: there is no number {self.guard!r}")
         for one in self.picture:

@@ -449,11 +449,11 @@ def _between(seen: Seen, name: str, column: str, after: str, until: str) -> list
 
 
 @_metric
-def queue_peak(seen: Seen, after: str, until: str) -> float | None:
-    """The longest queue between two times, ms of the link as it is from the first on."""
+def queue_between(seen: Seen, after: str, until: str) -> float | None:
+    """The mean queue between two times, ms of the link as it is from the first on."""
     there = _between(seen, "queue", "packets", after, until)
     rate = _rate(seen, units.seconds(after))
-    return max(there) * float(seen.scenario["link"]["mtu"]) * 8e-3 / rate if there else None
+    return mean(there) * float(seen.scenario["link"]["mtu"]) * 8e-3 / rate if there else None
 
 
 @_metric
@@ -526,12 +526,11 @@ def window_seconds(seen: Seen, part: float, after: str) -> float:
 @_metric
 @_none("no object was begun")
 def unfinished(seen: Seen) -> float | None:
-    """Objects that go the bottleneck's way and were not complete when the run ended, % of those
-    that were begun."""
-    both = zip(seen.run["short"], seen.scenario["short"], strict=True)
-    entries = [one for one, spec in both if not spec["reverse"]]
-    begun = sum(one["begun"] for one in entries)
-    return 100 * (1 - sum(one["completed"] for one in entries) / begun) if begun else None
+    """Objects, whichever way they go, that were not complete when the run ended, % of those that
+    were begun."""
+    begun = sum(one["begun"] for one in seen.run["short"])
+    completed = sum(one["completed"] for one in seen.run["short"])
+    return 100 * (1 - completed / begun) if begun else None
 
 
 @_metric

@@ -63,6 +63,12 @@ def contender(text: str) -> Contender:
     return Contender(text, cc, tuple((key, _word(value)) for key, _, value in pairs))
 
 
+def listed(text: str) -> list[str]:
+    """The algorithms of a list with commas: what follows a comma is a parameter if it has a =
+    before its next : or comma."""
+    return [word for word in re.split(r",(?![^,:]*=)", text) if word]
+
+
 def contenders(texts: Sequence[str]) -> list[Contender]:
     """These, each once; LabError if two cannot be told apart."""
     found = [contender(text) for text in dict.fromkeys(texts)]

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from fnmatch import fnmatchcase
 from pathlib import Path
 from statistics import fmean
 
@@ -219,6 +218,16 @@ class Scores:
         """The cells of those that were evaluated than which none is worse."""
         return [cell for cell in self.cells.values() if cell.worst]
 
+    @property
+    def not_made(self) -> list[str]:
+        """What is wrong where a run ended well and a number cannot be made of it."""
+        return [
+            f"{point.run.name}: {cell.number.name}: {point.failed}"
+            for cell in self.cells.values()
+            for point in cell.failed
+            if point.run.name not in self.errors
+        ]
+
 
 def _substituted(word: str, run: Run) -> str:
     return {CC: run.cc.text, BESIDE: run.beside.text if run.beside else ""}.get(word, word)
@@ -284,6 +293,10 @@ class _Runs:
             return Point(run, failed=f"{number.metric}: {error!r}", base=base)
         why = metrics.nothing(number.metric) if value is None else ""
         return Point(run, value, why=why, base=base)
+
+
+def _text(who: Contender | None) -> str:
+    return who.text if who else ""
 
 
 def _gain(value: float, other: float, number: Number) -> float:
@@ -353,7 +366,7 @@ def score(of: Evaluation, out: Path) -> Scores:
                 there = [
                     run
                     for run in of.of(criterion, cc)
-                    if any(fnmatchcase(run.path, pattern) for pattern in number.paths)
+                    if number.has(run.path, _text(run.other(cc)))
                 ]
                 # What is compared with itself says nothing.
                 other = [run for run in there if not number.base or runs.base(run, number) != run]
@@ -393,7 +406,7 @@ def _left_out(of: Evaluation, criterion: Criterion, number: Number) -> dict[str,
         for one in of.skipped
         if one.criterion in criterion.of_runs
         for path in one.paths
-        if any(fnmatchcase(path, pattern) for pattern in number.paths)
+        if number.has(path, _text(one.beside))
     }
 
 

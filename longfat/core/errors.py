@@ -28,6 +28,10 @@ class Unwritable(LabError):
     """There is no space, or no right to write: whatever comes next would fail, too."""
 
 
+class Disturbed(LabError):
+    """Something outside of a run ended it: the same run, made again, may end well."""
+
+
 def cannot_write(error: OSError, where: Path, remedy: str) -> Unwritable:
     """What to say of a write to `where` that failed; `error` itself if it is none."""
     if error.errno not in UNWRITABLE:

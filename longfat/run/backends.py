@@ -12,6 +12,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import threading
@@ -24,7 +25,7 @@ from typing import Any, ClassVar
 
 from longfat.build import bpf, given, kernel, modules, tools
 from longfat.core import cache, cores, process, scratch
-from longfat.core.errors import LabError
+from longfat.core.errors import Disturbed, LabError, Unwritable
 from longfat.machines import remote, suite, vm
 from longfat.run import disciplines, far, identity, lflink, loading, result
 from longfat.run.identity import Made, Platform
@@ -280,6 +281,12 @@ def _last_words(console: str) -> str:
     return console[console.rfind("\n", 0, first.start()) + 1 :][:6000] if first else console[-2000:]
 
 
+def kernel_memory() -> Path:
+    """Where a virtual-time kernel has its memory, in a file without a name."""
+    shm = Path("/dev/shm")
+    return shm if shm.is_dir() else Path("/tmp")
+
+
 class Uml(Backend):
     """The virtual-time kernel, one core and one process for each run."""
 
@@ -374,11 +381,6 @@ class Uml(Backend):
             said = (run / "console").read_text(errors="replace")[-4000:]
             raise LabError(f"the virtual-time kernel died of it:\n{said}")
 
-    def memory(self) -> Path:
-        """Where the kernel has its memory, in a file without a name."""
-        shm = Path("/dev/shm")
-        return shm if shm.is_dir() else Path("/tmp")
-
     def below(self, run: Path) -> list[str]:
         """The command below which the kernel runs, such as a profiler."""
         return []
@@ -412,13 +414,21 @@ class Uml(Backend):
         if status:
             console = (run / "console").read_text(errors="replace")
             why = f"the virtual-time kernel ended with status {status}"
+            kind = LabError
             if "ran out of space" in console:
+                kind = Unwritable
                 why += (
-                    f" because there is no space left in {self.memory()}, where its memory is (it "
-                    f"takes up to {megabytes} MB): free some, run fewer at once (-j 1), or mount "
-                    f"it with a larger size="
+                    f" because there is no space left in {kernel_memory()}, where its memory is "
+                    f"(it takes up to {megabytes} MB): free some, run fewer at once (-j 1), or "
+                    f"mount it with a larger size="
                 )
-            raise LabError(f"{why}:\n{_last_words(console)}")
+            elif status == -signal.SIGKILL:
+                kind = Disturbed
+                why = (
+                    f"the virtual-time kernel was killed, perhaps for want of memory (it takes up "
+                    f"to {megabytes} MB): run fewer at once (-j 1)"
+                )
+            raise kind(f"{why}:\n{_last_words(console)}")
 
     def boot_alone(
         self, run: Path, *, megabytes: int, timeout: float, arguments: tuple[str, ...] = ()
@@ -461,7 +471,7 @@ class Uml(Backend):
             "HOME": "/",
             "LF_SEED": str(seed),
             "LD_PRELOAD": ":".join(str(self._programs / name) for name in tools.PRELOADED),
-            "TMPDIR": str(self.memory()),
+            "TMPDIR": str(kernel_memory()),
         }
         with cores.taken() as core:
             return process.run(

@@ -25,7 +25,7 @@ from rich.progress import (
 )
 
 from longfat.core import scratch
-from longfat.core.errors import LabError, Unwritable
+from longfat.core.errors import Disturbed, LabError, Unwritable
 from longfat.run import captures, result
 from longfat.run.backends import Backend, fill
 from longfat.run.kernels import Kernels
@@ -48,6 +48,7 @@ class Job:
 class Failure:
     job: Job
     said: str
+    disturbed: bool = False  # it may end well if it is made again
 
     @property
     def line(self) -> str:
@@ -148,12 +149,17 @@ def _one(
                     f"{name}, given up: it hangs: {stall:g} s have passed and nothing of the run, "
                     f"which is at {job.reached:g} s"
                 )
+            if time.monotonic() - began > job.limit:
+                raise LabError(
+                    f"{name}, given up: it creeps: after {job.limit:.0f} s it is at "
+                    f"{job.reached:g} s of {job.scenario.duration:g}"
+                )
 
         backend.execute(
             run,
             job.scenario,
             job.seed,
-            timeout=min(timeout, job.limit),
+            timeout=timeout,
             cancel=cancel,
             tick=tick,
         )
@@ -237,7 +243,8 @@ def run(
                     except LabError as error:
                         if not keep_going or isinstance(error, Unwritable):
                             raise
-                        failures.append(Failure(of[future], str(error)))
+                        disturbed = isinstance(error, Disturbed)
+                        failures.append(Failure(of[future], str(error), disturbed))
                         failed(failures[-1])
                         console.print(
                             failures[-1].said, markup=False, highlight=False, soft_wrap=True

@@ -23,6 +23,7 @@ from fnmatch import fnmatchcase
 from html.parser import HTMLParser
 from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,7 +49,7 @@ from longfat.arena import (
 from longfat.arena.metrics import Seen
 from longfat.arena.score import Mark
 from longfat.build import modules
-from longfat.core.errors import LabError, Unwritable
+from longfat.core.errors import Disturbed, LabError, Unwritable
 from longfat.run import result, runner, scenario, traffic
 from longfat.run.result import Json
 
@@ -576,6 +577,42 @@ def test_other_traffic_is_on_its_way_at_no_end() -> None:
                 assert udp.start + (udp.duration or math.inf) <= one.duration - 1, run.name
 
 
+def test_a_list_of_algorithms() -> None:
+    """Parameters have commas, too."""
+    words = ["reno", "foo:beta=300,mode=fixed", "bar", "baz:a=1", "cubic"]
+    assert plan.listed(",".join(words)) == words
+    assert plan.listed("") == [] and plan.listed("reno,") == ["reno"]
+
+
+def test_the_paths_of_a_number() -> None:
+    number = criteria.Number(
+        name="x", metric="goodput", paths=["1*"], but=["10p, *"], beside=["reno"]
+    )
+    there = [number.has(path, cc) for path in ("10p, a", "100p, a", "2p") for cc in ("reno", "bbr")]
+    assert there == [False, False, True, False, False, False]
+
+
+def test_who_else_is_evaluated_changes_no_mark_of_pairs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def read(run: plan.Run, _: Path) -> Json:
+        """The one has more, the later its name."""
+        each = [1_000_000 * ord(cc.text[0]) for cc in (run.cc, run.beside) if cc]
+        return record(flows=[flow(i, bps) for i, bps in enumerate(each)])
+
+    monkeypatch.setattr(carry, "read", read)
+
+    def found(*texts: str) -> list[tuple[float | None, Mark]]:
+        of = plan.evaluation(texts, ["reno", "cubic"], "smoke", only=["pairs"])
+        scores, (pairs,) = score.score(of, tmp_path), of.criteria
+        cells = [scores.cell(pairs, i, of.contenders[0]) for i in range(len(pairs.number))]
+        return [(cell.value, cell.mark) for cell in cells]
+
+    alone = found("illinois")
+    assert len(alone) == 2 and all(value is not None for value, _ in alone)
+    assert found("illinois", "bbr", "yeah") == alone
+
+
 def test_incast() -> None:
     times = [flow(0, 1, completion_s=0.01 * i) for i in range(1, 101)]
     one = record(flows=times)
@@ -622,6 +659,65 @@ def test_the_way_back() -> None:
     assert value("busy_back", one) == pytest.approx(50)
     assert value("loss_back", one) == 25
     assert (value("queue_delay_back", one), value("queue_delay_back", one, at="mean")) == (9, 7)
+
+
+def test_between_two_times() -> None:
+    """The mean queue, of the link as it is from the first on; what was dropped in between."""
+    queue = {"dt": 0.5, "packets": [0, 90, 10, 20, 30, 90], "dropped": [0, 4, 5, 5, 12, 99]}
+    one = record(observed={"queue": queue})
+    one["scenario"]["link"]["at"] = [{"time": 1.0, "rate": 20_000_000}]
+    # Of 20 packets, 12 kbit each.
+    assert value("queue_between", one, after="1s", until="2s") == pytest.approx(12)
+    assert value("dropped", one, after="1s", until="2s") == 7
+    assert value("dropped", one, after="9s", until="10s") is None
+
+
+def test_what_the_bottleneck_drops() -> None:
+    assert value("loss", record()) == pytest.approx(1)
+
+
+def test_milestones() -> None:
+    one = record(observed={"milestones": {"0": [0.1, 0.2, 4.0], "1": [7.0]}})
+    assert [value("milestone", one, power=power) for power in range(4)] == [0.1, 0.2, 4, math.inf]
+    assert value("milestone", one, power=0, group=1) == 7
+
+
+def test_until_the_window_is_there() -> None:
+    """Of the link's BDP, 10 Mbit/s x 120 ms: 100 packets."""
+    cwnd = {"dt": 0.5, "groups": {"0": [99, 10, 20, 49, 50, 80], "1": [999] * 6}, "growth": {}}
+    one = record(observed={"cwnd": cwnd})
+    one["scenario"]["flow"][0]["rtt"] = 0.12
+    assert value("window_seconds", one, part=0.5, after="0.5s") == 1.5
+    assert value("window_seconds", one, part=0.9, after="0.5s") == math.inf
+
+
+def test_marks_and_seconds_of_loss() -> None:
+    flows = [flow(0, 0, received_bytes=1448 * 200, ce_marks=3), flow(1, 9, ce_marks=99)]
+    one = record(flows=flows, observed={"lossy": 0.25})
+    assert value("marked", one) == pytest.approx(1.5)
+    flows[0]["received_bytes"] = 0
+    assert value("marked", one) is None
+    assert value("lossy_seconds", one) == 25
+    assert value("lossy_seconds", record(observed={"lossy": None})) is None
+
+
+def test_every_key_is_on_the_page() -> None:
+    page = (modules.ROOT / "docs/evaluation.md").read_text()
+    rows = re.findall(r"^\| (`.*?) \|", page, re.MULTILINE)
+    said = {word for row in rows for word in re.findall(r"`([\w.]+)`", row)}
+    # What is of a criterion stands there by itself, what is of a part of it by the part's name, the
+    # first of a row.
+    of = {"": criteria.Criterion, "number.": criteria.Number, "picture.": criteria.Picture}
+    for part, model in of.items():
+        for key in set(model.model_fields) - {"id", "number", "picture"}:
+            assert {key, part + key} & said, part + key
+
+
+def test_every_metric_has_a_value_that_is_known() -> None:
+    """Here, and not only that it is made of what is kept."""
+    known = set(re.findall(r'(?:value|\bof)\(\s*"(\w+)"', Path(__file__).read_text()))
+    asked = {number.metric for one in criteria.load() for number in one.number}
+    assert asked <= known, sorted(asked - known)
 
 
 def test_parking_lot() -> None:
@@ -1276,21 +1372,53 @@ def test_one_that_fails(
     assert score.score(of, out).cell(of.criteria[0], 0, of.contenders[0]).mark == Mark.STANDARD
 
 
+def test_one_that_something_else_ended(
+    own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cell says so, the others go on, and the same command makes it again."""
+    of, out = small(), tmp_path / "out"
+    bad = of.runs[0]
+    real = Fake.execute
+
+    def execute(self: Fake, run: Path, one: scenario.Scenario, seed: int, **more: Any) -> None:
+        if one.name == bad.scenario.name:
+            raise Disturbed("the virtual-time kernel was killed")
+        real(self, run, one, seed, **more)
+
+    monkeypatch.setattr(Fake, "execute", execute)
+    assert carry_out(of, out, backend) == 1
+    assert score.score(of, out).cell(of.criteria[0], 0, of.contenders[0]).mark == Mark.FAILED
+    assert carry.left(of, out, backend) == [bad]
+    monkeypatch.setattr(Fake, "execute", real)
+    assert carry_out(of, out, backend) == 0
+    assert carry.left(of, out, backend) == [] and not carry.error_of(bad, out).exists()
+
+
 def test_one_that_creeps_has_a_limit(
     own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By what it should take, and not the same for all."""
+    """By what it should take, and not the same for all.  The first two are a second below it, the
+    others a second above."""
+    of, over = small(), [-1.0, -1.0, 1.0, 1.0]
+    clock = threading.local()  # each run is in a thread
+    limits = {run.scenario.name: 600 + 20 * cost.seconds(run) for run in of.runs}
     real = Fake.execute
-    limits: list[float] = []
 
-    def execute(self: Fake, *words: Any, timeout: float, **more: Any) -> None:
-        limits.append(timeout)
-        real(self, *words, timeout=timeout, **more)
+    def now() -> float:
+        return float(getattr(clock, "now", 0))
+
+    def execute(self: Fake, run: Path, one: Any, *words: Any, **more: Any) -> None:
+        clock.now = now() + limits[one.name] + over.pop(0)
+        (run / "progress").write_text("1")  # it does not hang
+        more["tick"]()
+        real(self, run, one, *words, **more)
 
     monkeypatch.setattr(Fake, "execute", execute)
-    of = small()
-    assert carry_out(of, tmp_path, backend) == 0
-    assert limits == [600 + 20 * cost.seconds(run) for run in of.runs]
+    monkeypatch.setattr("longfat.run.runner.time", SimpleNamespace(monotonic=now))
+    assert carry_out(of, tmp_path, backend) == 2
+    failed = [carry.error_of(run, tmp_path) for run in of.runs]
+    said = [path.read_text() for path in failed if path.exists()]
+    assert all("given up: it creeps: after " in text for text in said) and len(said) == 2
 
 
 def test_one_that_never_sends(
@@ -1319,7 +1447,8 @@ def test_whoever_never_sends_is_named(columns: dict[str, Any], names: list[str])
         {"cc": cc, "connections": [{"received": [0, a], "retransmissions": [0, b]}]}
         for cc, (a, b) in columns.items()
     ]
-    assert carry._never_sent(run, {"flows": flows}) == names
+    said = [f"{name} never sent anything" for name in names]
+    assert carry._nothing_came(run, {"flows": flows}) == said
 
 
 @pytest.mark.parametrize(("completed", "names"), [(0, ["vegas"]), (1, [])])
@@ -1331,10 +1460,11 @@ def test_objects_that_never_come(completed: int, names: list[str]) -> None:
         {"short": i, "begun": 9, "completed": completed if one.cc == "vegas" else 9}
         for i, one in enumerate(run.scenario.short)
     ]
-    assert carry._never_sent(run, {"flows": [], "short": short}) == names
+    said = [f"{name} completed no object" for name in names]
+    assert carry._nothing_came(run, {"flows": [], "short": short}) == said
     for one in short:
         one["begun"] = one["completed"] = 0
-    assert not carry._never_sent(run, {"flows": [], "short": short})
+    assert not carry._nothing_came(run, {"flows": [], "short": short})
 
 
 def test_a_full_disk_ends_all(

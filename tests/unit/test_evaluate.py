@@ -20,7 +20,19 @@ from test_cli import Longfat, longfat
 from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
-from longfat.arena import carry, cost, criteria, keep, league, observe, pages, plan, score, workflow
+from longfat.arena import (
+    carry,
+    cost,
+    criteria,
+    keep,
+    league,
+    metrics,
+    observe,
+    pages,
+    plan,
+    score,
+    workflow,
+)
 from longfat.build import kernel, modules, tools
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
@@ -186,6 +198,33 @@ def test_some_criteria_leave_the_whole_card(
     assert (tmp_path / "evaluated/smoke/cards/reno.html").read_text() == whole
     some = (tmp_path / "evaluated/smoke-2/cards/reno.html").read_text()
     assert 'id="1"' in whole and 'id="2"' in some and 'id="1"' not in some
+
+
+def test_a_number_that_cannot_be_made_is_an_error(
+    longfat: Longfat, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Though all runs ended well; it says which, of which run, and the pages are there."""
+
+    def of(name: str, *_: Any) -> float:
+        raise KeyError(f"no series for {name}")
+
+    monkeypatch.setattr(metrics, "of", of)
+    answer = longfat("evaluate", "reno", "-o", tmp_path / "out")
+    assert answer.status == 1 and "numbers that cannot be made of their runs:" in answer.err
+    assert "1-reno-10p-s1: goodput: goodput: KeyError('no series for goodput')" in answer.err
+    assert (tmp_path / "out/cards/reno.html").exists()
+
+
+def test_another_kernel_leaves_the_results_of_the_labs(
+    longfat: Longfat, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("longfat.cli._ready", lambda _, own, read, to: (fake, read()))
+    monkeypatch.setattr(carry, "carry_out", lambda *_, **__: [])
+    for on in ("", "debian:6.1"):
+        assert longfat("evaluate", "reno", "--kernel", on).status == 0
+    both = {path.name for path in (tmp_path / "evaluated").iterdir()}
+    assert both == {"smoke", "smoke-debian_6.1"}
 
 
 def test_what_failed_is_made_again_on_demand(longfat: Longfat, fake: Fake, tmp_path: Path) -> None:
