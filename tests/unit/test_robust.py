@@ -23,7 +23,9 @@ import pytest
 
 from longfat.build import modules, tools
 from longfat.core import process, scratch
-from longfat.core.errors import LabError
+from longfat.core.errors import Disturbed, LabError, Unwritable
+from longfat.run import scenario
+from longfat.run.backends import Uml
 
 SCRIPTS = Path(__file__).resolve().parents[2] / "scripts"
 
@@ -681,3 +683,41 @@ def test_an_interrupted_script_leaves_nothing(
     os.killpg(victim.pid, number)
     victim.wait(timeout=60)
     until(lambda: not list((work / "tmp").iterdir()))
+
+
+@pytest.mark.parametrize(
+    ("status", "console", "kind", "says"),
+    [
+        (1, "Kernel panic - not syncing: divide", LabError, "ended with status 1:\nKernel panic"),
+        (1, "mem: ran out of space", Unwritable, "no space left in /dev/shm"),
+        (-signal.SIGKILL, "all was well", Disturbed, "was killed, perhaps for want of memory"),
+    ],
+)
+def test_why_the_virtual_time_kernel_ended(
+    status: int,
+    console: str,
+    kind: type[LabError],
+    says: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What is the run's, what ends all runs, and what another try may spare."""
+    one = tmp_path / "one.toml"
+    one.write_text(
+        'title = "a"\nduration = "1s"\nlink = { rate = "1mbit", buffer = "9p" }\n'
+        'flow = [{ cc = "reno", rtt = "1ms" }]\n'
+    )
+    (tmp_path / "poweroff").touch()
+
+    def boot(run: Path, *_: object, **__: object) -> int:
+        (run / "console").write_text(console)
+        return status
+
+    machine, run = Uml(), tmp_path / "run"
+    run.mkdir()
+    monkeypatch.setattr(machine, "_programs", tmp_path, raising=False)
+    monkeypatch.setattr(machine, "_tc", None, raising=False)
+    monkeypatch.setattr(machine, "boot", boot)
+    with pytest.raises(LabError, match=says) as caught:
+        machine.execute(run, scenario.load(one)[0], 1, timeout=1)
+    assert type(caught.value) is kind
