@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 
 from longfat.arena import league, pictures
 from longfat.arena.criteria import Criterion, marks
-from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run
+from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run, shortened
 from longfat.arena.score import Cell, Mark, Point, Scores, shown
 from longfat.core import data
 from longfat.run import result
@@ -79,6 +79,7 @@ class Section:
     rows: list[tuple[str, list[Cell]]]  # the number in words, and the cells of all
     pictures: list[str]
     command: str  # makes it again
+    shorter: str  # what the profile leaves out
     details: list[Detail] = field(default_factory=list)
 
     @property
@@ -192,8 +193,14 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
 def sections(scores: Scores, cc: Contender, own: Sequence[str]) -> list[Section]:
     """All criteria, as the card of an algorithm has them."""
     ccs = [cc, *_others(scores.of, cc)]
+    of_id = {one.id: one for one in scores.of.criteria}
     found = []
     for criterion in scores.of.criteria:
+        shorter = dict.fromkeys(
+            words
+            for name in criterion.of_runs
+            if (words := shortened(of_id[name], scores.of.profile))
+        )
         rows = [
             (
                 number.name + (f", {number.unit}" if number.unit else ""),
@@ -204,7 +211,7 @@ def sections(scores: Scores, cc: Contender, own: Sequence[str]) -> list[Section]
         details = [_detail(scores, criterion, cc, run) for run in scores.of.of(criterion, cc)]
         drawn = pictures.of_criterion(scores, criterion, ccs)
         command = again(scores.of, criterion, cc, own)
-        found.append(Section(criterion, rows, drawn, command, details))
+        found.append(Section(criterion, rows, drawn, command, " ".join(shorter), details))
     return found
 
 

@@ -227,6 +227,18 @@ def _paths(data: dict[str, Any]) -> Iterator[tuple[tuple[str, str], ...]]:
         yield (*named, *zip(vary, map(str, combination), strict=True))
 
 
+def shortened(criterion: Criterion, profile: str) -> str:
+    """What a profile leaves out of the paths and the time of `full`, in words; "" if nothing."""
+    # It is the same for all.
+    who = Contender("reno", "reno")
+    whole, here = (written(criterion, criterion.part(x), who, who) for x in ("full", profile))
+    some, every = (len([*_paths(x)]) for x in (here, whole))
+    words = [f"{some} of {every} paths"] if some < every else []
+    if here["duration"] != whole["duration"]:
+        words.append(f"{here['duration']} instead of {whole['duration']}")
+    return f"The profile {profile} has {', '.join(words)}." if words else ""
+
+
 def _others(
     criterion: Criterion, against: list[Contender], every: list[Contender]
 ) -> list[Contender | None]:

@@ -592,6 +592,16 @@ def test_the_paths_of_a_number() -> None:
     assert there == [False, False, True, False, False, False]
 
 
+def test_what_a_profile_leaves_out() -> None:
+    of_id = {one.id: one for one in criteria.load()}
+    tail_drop, none = of_id["6.1"], of_id["nsperf-loss"]
+    assert plan.shortened(tail_drop, "smoke") == (
+        "The profile smoke has 8 of 24 paths, 30s instead of 120s."
+    )
+    assert plan.shortened(tail_drop, "standard") == "The profile standard has 60s instead of 120s."
+    assert all(plan.shortened(one, "full") == "" for one in (tail_drop, none))
+
+
 def test_who_else_is_evaluated_changes_no_mark_of_pairs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
