@@ -80,12 +80,16 @@ def _backend(name: str) -> Backend:
     return BACKENDS[name]()
 
 
-def _place(where: str | Backend, found: list[scenarios.Scenario]) -> Backend | Kernels:
-    """Where all of these run; LabError if a backend has not the kernel of one."""
+def _place(
+    where: str | Backend, found: list[scenarios.Scenario], kernel: str | None
+) -> Backend | Kernels:
+    """Where all of these run; LabError if a backend has not the kernel of one.  If this kernel is
+    the one that was asked for, others may be left out."""
     backend = _backend(where) if isinstance(where, str) else where
     texts = list(dict.fromkeys(one.kernel for one in found))
     if backend.name == Uml.name and any(texts):
-        return Kernels(texts)
+        spared = [] if kernel is None else [text for text in texts if text != kernel]
+        return Kernels(texts, spared=spared)
     for one in found:
         backend.on(one)
     return backend
@@ -129,7 +133,7 @@ Read = Callable[[], list[scenarios.Scenario]]
 
 
 def _ready(
-    place: str | Backend, own: _Own, read: Read, out: Path
+    place: str | Backend, own: _Own, read: Read, out: Path, kernel: str | None = None
 ) -> tuple[Backend | Kernels, list[scenarios.Scenario]]:
     """The backend of this name, when it and algorithms of one's own are ready, and the scenarios
     that `read` then gives.  What is wrong in a scenario, and that results cannot be written to
@@ -137,7 +141,7 @@ def _ready(
     with given.awaited():
         found = read()
     check_directory(out, "choose a directory by -o")
-    backend = _place(place, found)
+    backend = _place(place, found, kernel)
     if not own and not any(one.kernel for one in found):
         found = read()
         _prepare(backend)
@@ -468,6 +472,7 @@ def evaluate(
     from longfat.arena import workflow as jobs_of
 
     made: list[plan.Evaluation] = []
+    without: dict[str, str] = {}
 
     def read() -> list[scenarios.Scenario]:
         made[:] = [
@@ -478,6 +483,7 @@ def evaluate(
                 only=[word for word in only.split(",") if word],
                 kernel=kernel,
                 counted=bool(objects),
+                without=without,
             )
         ]
         if keep:
@@ -508,7 +514,10 @@ def evaluate(
     parts = [profile, *([only] if only else []), *(["bpf"] if objects else [])]
     parts += [re.sub(r"[^A-Za-z0-9.]+", "_", kernel).strip("_")] if kernel else []
     to = out or Path("evaluated") / "-".join(parts)
-    where, _ = _ready(Counted.name if objects else Uml.name, own, read, to)
+    where, _ = _ready(Counted.name if objects else Uml.name, own, read, to, kernel)
+    if isinstance(where, Kernels) and where.without:
+        without.update(where.without)
+        read()
     of = made[0]
     plan.write_scenarios(of, to)
     left = carry.left(of, to, where, retry=retry)
@@ -549,6 +558,9 @@ def evaluate(
         )
         what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
         raise LabError(f"{what}:\n{lines}")
+    if without:
+        lines = "\n".join(f"{text}: {why}" for text, why in without.items())
+        raise LabError(f"kernels that criteria ask for and that cannot be made ready:\n{lines}")
     if wrong := scores.not_made:
         raise LabError("numbers that cannot be made of their runs:\n" + "\n".join(wrong))
 

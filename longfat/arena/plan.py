@@ -7,7 +7,7 @@ from __future__ import annotations
 import copy
 import itertools
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -138,6 +138,7 @@ class Evaluation:
     kernel: str = ""
     only: list[str] = field(default_factory=list)
     counted: bool = False  # as its runs
+    without: Mapping[str, str] = field(default_factory=dict)  # kernels that are not there -> why
     runs: list[Run] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)  # scenario file -> its text
@@ -263,6 +264,7 @@ def evaluation(
     only: Sequence[str] = (),
     kernel: str = "",
     counted: bool = False,
+    without: Mapping[str, str] | None = None,
 ) -> Evaluation:
     """All runs of these algorithms; LabError says what is wrong with a word of the command line."""
     if profile not in PROFILES:
@@ -276,6 +278,7 @@ def evaluation(
         kernel,
         list(only),
         counted,
+        without or {},
     )
     every = found.all
     with scratch.directory("run") as where:
@@ -329,7 +332,18 @@ def _add(
     name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")
     path = where / f"{name}.toml"
     who = f"{criterion.id}, {cc.text}{beside_in_words(beside)}"
-    paths = _read(data, path, who)
+    on = data.get("kernel", "")
+    try:
+        if why := found.without.get(on):
+            raise LabError(f"no run on {on}: {why}")
+        paths = _read(data, path, who)
+    except LabError as error:
+        # On a kernel that the criterion asks for nobody else is to stop for it.
+        if on == found.kernel:
+            raise
+        why = str(error).splitlines()[0].removeprefix(f"{who}: ")
+        found.skipped.append(Skipped(criterion.id, cc, beside, why))
+        return
     back = [number.metric for number in criterion.number if number.metric in metrics.BACK]
     if back and not all(one.way_back for one, _ in paths):
         raise LabError(

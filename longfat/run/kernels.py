@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 from longfat.build import kernel
+from longfat.core.errors import LabError
 from longfat.run.backends import LOADS, Backend, Uml
 from longfat.run.scenario import Scenario
 
@@ -17,13 +19,26 @@ class Kernels:
     name = Uml.name
     exact = Uml.exact
 
-    def __init__(self, texts: Iterable[str]) -> None:
+    def __init__(self, texts: Iterable[str], *, spared: Collection[str] = ()) -> None:
+        """Of those that are `spared` one that cannot be made ready is left out."""
         self._each = {text: Uml(kernel.choose(text), text) for text in texts}
+        self._spared = spared
+        self.without: dict[str, str] = {}  # those that were left out, and why
+
+    def _ready(self, text: str, make: Callable[[Uml], None]) -> None:
+        if text in self.without:
+            return
+        try:
+            make(self._each[text])
+        except LabError as error:
+            if text not in self._spared:
+                raise
+            self.without[text] = str(error)
 
     def prepare(self, say: Callable[[str], None]) -> None:
         """Build what is not there yet, one kernel after the other."""
-        for one in self._each.values():
-            one.prepare(say)
+        for text in self._each:
+            self._ready(text, lambda one: one.prepare(say))
 
     def check_takes(self, paths: Sequence[Path], objects: Sequence[Path]) -> None:
         """As all of them do."""
@@ -39,8 +54,11 @@ class Kernels:
         timeout: float = LOADS,
     ) -> None:
         """Build these modules for each kernel; none of them takes `objects` of BPF."""
-        for number, one in enumerate(self._each.values()):
-            one.take(paths, say, objects=objects, timeout=timeout, again=number > 0)
+        again = False
+        for text in self._each:
+            words: dict[str, Any] = {"objects": objects, "timeout": timeout, "again": again}
+            self._ready(text, lambda one, words=words: one.take(paths, say, **words))
+            again = again or text not in self.without
 
     def on(self, scenario: Scenario) -> Backend:
         """Where a scenario runs."""

@@ -219,12 +219,49 @@ def test_another_kernel_leaves_the_results_of_the_labs(
     longfat: Longfat, fake: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("longfat.cli._ready", lambda _, own, read, to: (fake, read()))
+    monkeypatch.setattr("longfat.cli._ready", lambda _, own, read, *__: (fake, read()))
     monkeypatch.setattr(carry, "carry_out", lambda *_, **__: [])
     for on in ("", "debian:6.1"):
         assert longfat("evaluate", "reno", "--kernel", on).status == 0
     both = {path.name for path in (tmp_path / "evaluated").iterdir()}
     assert both == {"smoke", "smoke-debian_6.1"}
+
+
+class Absent(Fake):
+    """A kernel that cannot be built, if it is another than the lab's own."""
+
+    def __init__(self, what: kernel.Kernel, text: str) -> None:
+        super().__init__()
+        self.text = text
+
+    def prepare(self, say: Any) -> None:
+        if self.text:
+            raise LabError("building the kernel failed:\nno compiler")
+
+    def on(self, scenario: Any) -> Absent:
+        return self
+
+
+def test_a_criterion_whose_kernel_is_not_to_be_had(
+    longfat: Longfat, own: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its cells say so, the others have numbers, and the exit status is 1.  If it is the kernel
+    that was asked for, nothing is run."""
+    both_pages(own)
+    second = own / "2.toml"
+    second.write_text(second.read_text().replace("[scenario]", '[scenario]\nkernel = "debian:7.2"'))
+    criteria.load.cache_clear()
+    monkeypatch.setattr("longfat.run.kernels.Uml", Absent)
+    answer = longfat("evaluate", "reno", "-o", tmp_path / "out")
+    assert answer.status == 1
+    assert "debian:7.2: building the kernel failed:\nno compiler" in answer.err
+    card = (tmp_path / "out/cards/reno.md").read_text()
+    assert "no run on debian:7.2: building the kernel failed" in card
+    assert len([*(tmp_path / "out/runs").glob("1-*.json")]) == 4
+    assert not [*(tmp_path / "out/runs").glob("2-*")]
+    answer = longfat("evaluate", "reno", "--kernel", "debian:6.1", "-o", tmp_path / "other")
+    assert answer.status == 1 and "building the kernel failed" in answer.err
+    assert not (tmp_path / "other/cards").exists()
 
 
 def test_what_failed_is_made_again_on_demand(longfat: Longfat, fake: Fake, tmp_path: Path) -> None:
