@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
-from typing import Any
 
 from longfat.build import kernel
 from longfat.core.errors import LabError
@@ -55,9 +54,12 @@ class Kernels:
     ) -> None:
         """Build these modules for each kernel; none of them takes `objects` of BPF."""
         again = False
+
+        def make(one: Uml) -> None:
+            one.take(paths, say, objects=objects, timeout=timeout, again=again)
+
         for text in self._each:
-            words: dict[str, Any] = {"objects": objects, "timeout": timeout, "again": again}
-            self._ready(text, lambda one, words=words: one.take(paths, say, **words))
+            self._ready(text, make)
             again = again or text not in self.without
 
     def on(self, scenario: Scenario) -> Backend:
