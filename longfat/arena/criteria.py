@@ -93,8 +93,13 @@ class Number(_Strict):
 
     def has(self, path: str, beside: str) -> bool:
         """Whether it is of the runs on this path, beside this one; "" is nobody."""
-        wanted, none = ([*map(fnmatchcase, [path] * len(of), of)] for of in (self.paths, self.but))
-        return any(wanted) and not any(none) and (not self.beside or beside in self.beside)
+
+        def named(patterns: list[str]) -> bool:
+            return any(fnmatchcase(path, pattern) for pattern in patterns)
+
+        return (
+            named(self.paths) and not named(self.but) and (not self.beside or beside in self.beside)
+        )
 
 
 class Picture(_Strict):
