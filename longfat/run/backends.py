@@ -424,9 +424,9 @@ class Uml(Backend):
                 )
             elif status == -signal.SIGKILL:
                 kind = Disturbed
-                why = (
-                    f"the virtual-time kernel was killed, perhaps for want of memory (it takes up "
-                    f"to {megabytes} MB): run fewer at once (-j 1)"
+                why += (
+                    f", that is it was killed, perhaps for want of memory (it takes up to "
+                    f"{megabytes} MB): run fewer at once (-j 1)"
                 )
             raise kind(f"{why}:\n{_last_words(console)}")
 
