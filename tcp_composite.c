@@ -522,16 +522,12 @@ static u64 composite_rate(const struct sock *sk)
 {
 	const struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp), percent;
-	u64 rate;
-
+	u32 cwnd = tcp_snd_cwnd(tp);
 	/* In a slow start of which the end is not near, as the kernel's own. */
-	if (cwnd < max(ca->sum, tp->snd_ssthresh) / 2)
-		percent = READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio);
-	else
-		percent = ca->book ? ca->book->pacing :
-			  READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
-	rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache, tp->srtt_us);
+	bool doubles = cwnd < max(ca->sum, tp->snd_ssthresh) / 2;
+	u32 percent = doubles || !ca->book ? lf_pacing_ratio(sk, doubles) : ca->book->pacing;
+	u64 rate = lf_window_rate(max(cwnd, tp->packets_out), tp->mss_cache, tp->srtt_us);
+
 	/* 2^40 bytes/s are enough, and leave room for @percent and for a gap. */
 	rate = div_u64(min_t(u64, rate, BIT_ULL(40)) * percent, 100);
 	return percent ? max(rate, 1ULL) : 0;
@@ -894,19 +890,21 @@ static u32 composite_undo_cwnd(struct sock *sk)
 	return max(cwnd, min(ca->sum, tp->prior_cwnd));
 }
 
-/*
- * After a pause each stream restarts as a Reno sender would, RFC 2861: it halves its
- * window for each timeout that passed.
- */
+/* After a pause each stream restarts as a Reno sender would. */
 static void composite_tx_start(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
-	u32 cwnd = tcp_snd_cwnd(tcp_sk(sk));
-	u32 halves = ca->n ? min(lf_idle(sk, &ca->restarted), 31U) : 0;
 
-	if (halves)
-		composite_shrink(sk, max(cwnd >> halves, min(cwnd, lf_initial_window(sk))));
+	if (ca->n)
+		composite_shrink(sk, lf_restart_window(sk, &ca->restarted,
+						       tcp_snd_cwnd(tcp_sk(sk))));
 }
+
+/* 2^64 / (15 + 14 i), rounded up: x times it >> 64 is x / (15 + 14 i), if x < 2^57. */
+static const u64 composite_parts[] = {
+	U64_MAX / 15 + 1, U64_MAX / 29 + 1, U64_MAX / 43 + 1, U64_MAX / 57 + 1,
+	U64_MAX / 71 + 1, U64_MAX / 85 + 1, U64_MAX / 99 + 1, U64_MAX / 113 + 1,
+};
 
 /*
  * Comes each time before TCP hands down what it may.  Returns the burst, and sets the gap
@@ -926,8 +924,13 @@ static u32 composite_min_tso_segs(struct sock *sk)
 	if (tcp_snd_cwnd(tcp_sk(sk)) >= 2U * ca->burst) {
 		r = hash_32(tcp_sk(sk)->data_segs_out ^ book->spread, 32);
 		r = hash_32(r ^ r >> 15, 6);
-		r = (15 + 14 * (r / 8)) * (15 + 14 * (r % 8));
-		rate = div_u64(rate << 12, book->even + ((4096 - book->even) * r >> 12));
+		if (book->even) {
+			r = (15 + 14 * (r / 8)) * (15 + 14 * (r % 8));
+			rate = div_u64(rate << 12, book->even + ((4096 - book->even) * r >> 12));
+		} else {
+			rate = mul_u64_u64_shr(rate << 12, composite_parts[r / 8], 64);
+			rate = mul_u64_u64_shr(rate, composite_parts[r % 8], 64);
+		}
 	}
 	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
 	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
@@ -967,11 +970,15 @@ static void composite_unregister(void)
  * A socket may hold a name as soon as it is registered, and then this module must not go.
  * So where another module has one of the names, the others are registered all the same.
  */
-static int composite_register_names(void)
+static int composite_register(void)
 {
 	int err = 0;
 	u32 i, names = 0;
 
+	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
+	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
+	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
+	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
 	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
 		struct tcp_congestion_ops ops = composite_hooks;
 
@@ -986,15 +993,6 @@ static int composite_register_names(void)
 		composite_ops[i].owner = NULL;
 	}
 	return names ? 0 : err;
-}
-
-static int __init composite_register(void)
-{
-	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
-	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
-	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
-	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
-	return composite_register_names();
 }
 
 module_init(composite_register);

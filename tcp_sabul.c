@@ -93,8 +93,8 @@
  *     (sabul-deep.toml).  So where a round trip takes more than ten T, the half packet is
  *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
  *     if that is later, for a minute.  Selected by a connection that has lost packets, it
- *     assumes that they were lost at the present rate, and begins with that.  probe=0: as in
- *     the paper.
+ *     assumes that they were lost at the present rate, and begins with that; its first answer
+ *     is the strongest.  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -406,40 +406,30 @@ static u32 sabul_window(const struct sock *sk)
 }
 
 /*
- * A burst is an eighth of a round trip, at most 1 ms.  The kernel's 1 ms also bounds how
- * much may wait in the device, so it stays on paths that are long enough.  So does what a
- * driver has set.
+ * In slow start: as the kernel's own, slower near its end.  A ratio of 0 is no pacing, and
+ * ~0UL would be none, too.
  */
-static void sabul_bursts(struct sock *sk)
-{
-	u32 rtt = clamp_t(u32, tcp_min_rtt(tcp_sk(sk)), 1, USEC_PER_SEC);
-	struct sabul *ca = inet_csk_ca(sk);
-	u8 was = READ_ONCE(sk->sk_pacing_shift);
-
-	if (was != LF_PACING_SHIFT && was != ca->shift)
-		return;
-	ca->shift = clamp(ilog2(8 * USEC_PER_SEC / rtt) + 1, LF_PACING_SHIFT, 20);
-	WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
-}
-
-/* As the kernel's own in slow start, slower near its end; a ratio of 0 is no pacing. */
-static u64 sabul_start_rate(const struct sock *sk, u32 window)
+static u64 sabul_start_rate(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u64 rate = lf_window_rate(window, tp->mss_cache, tp->srtt_us);
-	u32 percent = window < tp->snd_ssthresh / 2 ?
-		      READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio) :
-		      READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
+	u32 window = max(tcp_snd_cwnd(tp), tcp_packets_in_flight(tp));
+	u64 rate = min(lf_window_rate(window, tp->mss_cache, tp->srtt_us), BIT_ULL(40));
+	u32 percent = lf_pacing_ratio(sk, window < tp->snd_ssthresh / 2);
 
-	return min_t(u64, ~0UL - 1,
-		     percent ? div_u64(min(rate, BIT_ULL(40)) * percent, 100) : U64_MAX);
+	return min_t(u64, ~0UL - 1, percent ? div_u64(rate * percent, 100) : U64_MAX);
 }
 
-/* Pacing rate and window, as the mode has it. */
+/*
+ * Pacing rate, window and burst, as the mode has it.  A burst is an eighth of a round trip, at
+ * most 1 ms.  The kernel's 1 ms also bounds how much may wait in the device, so it stays on
+ * paths that are long enough.  So does what a driver has set.
+ */
 static void sabul_apply(struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
+	u32 rtt = clamp_t(u32, tcp_min_rtt(tp), 1, USEC_PER_SEC);
+	u8 shift = READ_ONCE(sk->sk_pacing_shift);
 
 	if (!tp->srtt_us)
 		return;
@@ -447,12 +437,13 @@ static void sabul_apply(struct sock *sk)
 		/* No slower than two packets per RTT, as Reno after a loss. */
 		ca->delta = min(ca->delta, sabul_interval(sabul_rtt(tp), 2));
 		lf_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
-		lf_set_pacing_rate(sk, sabul_bytes(ca, ca->delta));
-	} else {
-		lf_set_pacing_rate(sk, sabul_start_rate(sk, max(tcp_snd_cwnd(tp),
-								tcp_packets_in_flight(tp))));
 	}
-	sabul_bursts(sk);
+	lf_set_pacing_rate(sk, ca->mode == SABUL_BY_RATE ? sabul_bytes(ca, ca->delta) :
+							    sabul_start_rate(sk));
+	if (shift == LF_PACING_SHIFT || shift == ca->shift) {
+		ca->shift = clamp(ilog2(8 * USEC_PER_SEC / rtt) + 1, LF_PACING_SHIFT, 20);
+		WRITE_ONCE(sk->sk_pacing_shift, ca->shift);
+	}
 }
 
 static void sabul_trace(const struct sock *sk, enum sabul_reason why)
@@ -521,8 +512,8 @@ static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason
 }
 
 /*
- * Slow start from @w up to three quarters of what the window, or the rate, is now; further if
- * ssthresh was more, as with the kernel's.
+ * Slow start from @w, 0: none, up to three quarters of what the window, or the rate, is now;
+ * further if ssthresh was more, as with the kernel's.
  */
 static void sabul_restart(struct sock *sk, u32 w)
 {
@@ -530,6 +521,8 @@ static void sabul_restart(struct sock *sk, u32 w)
 	struct tcp_sock *tp = tcp_sk(sk);
 	u32 cwnd = sabul_window(sk);
 
+	if (!w)
+		return;
 	if (ca->mode == SABUL_BY_RATE || tp->snd_ssthresh <= cwnd)
 		tp->snd_ssthresh = max(clamp(tp->snd_ssthresh, cwnd - cwnd / 4, cwnd), 2U);
 	lf_set_window(sk, w);
@@ -539,12 +532,8 @@ static void sabul_restart(struct sock *sk, u32 w)
 /* The window, or the rate, is not what limits the sender: as include/longfat/idle.h. */
 static void sabul_unused(struct sock *sk)
 {
-	u32 w;
-
 	lf_set_window(sk, sabul_window(sk));
-	w = lf_unused_window(sk);
-	if (w)
-		sabul_restart(sk, w);
+	sabul_restart(sk, lf_unused_window(sk));
 }
 
 /* Down to the rate at which packets were delivered, but not below half the rate. */
@@ -573,7 +562,6 @@ static void sabul_update(struct sock *sk)
 	/* Where that holds the longest interval, too, growth would change nothing. */
 	u32 n = sabul_bytes(ca, longest) > most ? 0 :
 		min(us / t + (us % t > t / 2), sabul_catch_up);
-	bool used;
 
 	if (ca->congested)
 		fresh = max(fresh, ca->alpha + 1ULL);
@@ -591,9 +579,9 @@ static void sabul_update(struct sock *sk)
 		sabul_answered(sk);
 	} else if (rho < ca->alpha) {
 		/* Used, if it brought three quarters of its packets, or nearly. */
-		used = sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL;
-		why = used ? SABUL_INCREASE : SABUL_UNUSED;
-		if (used)
+		why = sent && mul_u64_u32_shr(ca->delta, sent + 2, SABUL_SHIFT) >= us * 750ULL ?
+		      SABUL_INCREASE : SABUL_UNUSED;
+		if (why == SABUL_INCREASE)
 			sabul_increase(ca, rho, n, rtt / USEC_PER_MSEC);
 		else
 			sabul_unused(sk);
@@ -698,6 +686,7 @@ static void sabul_init(struct sock *sk)
 	/* Selected after losses of data: they may have been lost at this rate. */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
+		ca->strength = sabul_strongest;
 		tp->snd_ssthresh = clamp(tp->snd_ssthresh, 2U, max(tcp_snd_cwnd(tp), 2U));
 	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
 		mode = SABUL_FIRST;
@@ -709,14 +698,10 @@ static void sabul_init(struct sock *sk)
 /* Packets have another size: the rate in bytes stays, and what an undo would restore goes. */
 static void sabul_rescale(struct sabul *ca, u32 mss)
 {
-	u64 delta = ca->delta;
-
 	mss = clamp_t(u32, mss, 1, U16_MAX);
 	if (ca->mode != SABUL_FIRST) {
-		/* A quotient of more than 64 bits would be fatal on x86. */
-		if (mss > ca->mss)
-			delta = min(delta, div_u64(SABUL_MAX, mss) * ca->mss);
-		ca->delta = sabul_clamp(mul_u64_u32_div(delta, mss, ca->mss));
+		ca->delta = sabul_clamp(mss * min(div_u64(ca->delta, ca->mss),
+						  div_u64(SABUL_MAX, mss)));
 		ca->known = 0;
 	}
 	ca->prior_mode = SABUL_NONE;
@@ -822,11 +807,10 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 		return cwnd;
 	ca->decreased = 0;
 	ca->waiting = 0;
-	ca->mark_us = (u32)tp->tcp_mstamp - sabul_rest * ca->t_ms * USEC_PER_MSEC;
+	sabul_fresh(sk);
 	if (ca->prior_mode == SABUL_BY_RATE) {
 		if (ca->mode != SABUL_BY_RATE || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
-		ca->known = 0;
 		sabul_begin(sk);
 	}
 	/* The ceiling of rate mode is no window of slow start. */
@@ -874,11 +858,9 @@ static void sabul_release(struct sock *sk)
 static void sabul_tx_start(struct sock *sk)
 {
 	struct sabul *ca = inet_csk_ca(sk);
-	u32 halves = ca->mode == SABUL_NONE ? 0 : min(lf_idle(sk, &ca->restarted), 31U);
-	u32 cwnd = sabul_window(sk);
 
-	if (halves)
-		sabul_restart(sk, max(cwnd >> halves, min(cwnd, lf_initial_window(sk))));
+	if (ca->mode != SABUL_NONE)
+		sabul_restart(sk, lf_restart_window(sk, &ca->restarted, sabul_window(sk)));
 }
 
 LF_DEFINE_TSO_SEGS(sabul)

@@ -3,6 +3,8 @@
  * ->cong_control, which got two more arguments in 6.10.  An algorithm "foo" writes
  * foo_control(struct sock *, const struct rate_sample *), then
  * LF_DEFINE_CONG_CONTROL(foo), and foo_cong_control is the hook.
+ *
+ * An algorithm that has it sets the pacing rate, too, which the core does for others.
  */
 #ifndef LONGFAT_CONTROL_H
 #define LONGFAT_CONTROL_H
@@ -24,5 +26,12 @@ static void algo##_cong_control(struct sock *sk,			\
 	algo##_control(sk, rs);						\
 }
 #endif
+
+/* The kernel's ratio of pacing, percent of a window per round trip; 0: no pacing. */
+static inline u32 lf_pacing_ratio(const struct sock *sk, bool doubles)
+{
+	return doubles ? READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio) :
+			 READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ca_ratio);
+}
 
 #endif /* LONGFAT_CONTROL_H */

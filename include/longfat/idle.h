@@ -50,6 +50,23 @@ static inline u32 lf_idle(const struct sock *sk, u32 *restarted)
 }
 
 /**
+ * lf_restart_window - the window after a pause, RFC 2861
+ * @sk:        the sender, with new data and nothing in flight
+ * @restarted: as for lf_idle()
+ * @window:    before the pause, packets
+ *
+ * It is halved for each timeout that passed, down to an initial window.
+ *
+ * Return: packets; 0 if there was no such pause.
+ */
+static inline u32 lf_restart_window(struct sock *sk, u32 *restarted, u32 window)
+{
+	u32 halves = min(lf_idle(sk, restarted), 31U);
+
+	return halves ? max(window >> halves, min(window, lf_initial_window(sk))) : 0;
+}
+
+/**
  * lf_after_idle - is the next burst the first one after a pause?
  * @sk:        the sender
  * @restarted: as lf_idle() has left it

@@ -1994,6 +1994,32 @@ static void composite_spreads_below(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);
 }
 
+/* What a gap is divided by, for each pair of factors: as a division has it, to the byte. */
+static void composite_parts_exact(struct kunit *test)
+{
+	static const u64 rates[] = {
+		1, 14, 15, 224, 225, 226, 12768, 12769, 12770, 125000000, 1250000000,
+		12345678901ULL, BIT_ULL(40), BIT_ULL(45) - 1,
+	};
+	u32 i, r;
+
+	for (i = 0; i < ARRAY_SIZE(rates); i++)
+		for (r = 0; r < 64; r++) {
+			u32 product = (15 + 14 * (r / 8)) * (15 + 14 * (r % 8));
+			u64 x = mul_u64_u64_shr(rates[i] << 12, composite_parts[r / 8], 64);
+
+			x = mul_u64_u64_shr(x, composite_parts[r % 8], 64);
+			KUNIT_EXPECT_EQ(test, x, div_u64(rates[i] << 12, product));
+			/* Also just below a multiple, where rounding would show first. */
+			x = rates[i] * product - 1;
+			if (x >= BIT_ULL(57))
+				continue;
+			x = mul_u64_u64_shr(x, composite_parts[r / 8], 64);
+			x = mul_u64_u64_shr(x, composite_parts[r % 8], 64);
+			KUNIT_EXPECT_EQ(test, x, rates[i] - 1);
+		}
+}
+
 /* --- hooks --------------------------------------------------------------- */
 
 /* Names have their N, and the window is shared among the streams. */
@@ -2550,17 +2576,17 @@ static void composite_names_taken(struct kunit *test)
 	composite_unregister();
 	for (taken = 0; taken < ARRAY_SIZE(composite_ops); taken++) {
 		composite_test_taken = composite_ops[taken].name;
-		KUNIT_EXPECT_EQ(test, composite_register_names(), 0);
+		KUNIT_EXPECT_EQ(test, composite_register(), 0);
 		for (i = 0; i < ARRAY_SIZE(composite_ops); i++)
 			KUNIT_ASSERT_EQ(test, !composite_ops[i].owner,
 					i == taken);
 		composite_unregister();
 	}
 	composite_test_taken = "*";
-	KUNIT_EXPECT_EQ(test, composite_register_names(), -EEXIST);
+	KUNIT_EXPECT_EQ(test, composite_register(), -EEXIST);
 	composite_unregister();
 	composite_test_taken = NULL;
-	KUNIT_EXPECT_EQ(test, composite_register_names(), 0);
+	KUNIT_EXPECT_EQ(test, composite_register(), 0);
 }
 
 static void composite_hook_get_info(struct kunit *test)
@@ -2698,6 +2724,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_only_answers),
 	KUNIT_CASE(composite_spreads),
 	KUNIT_CASE(composite_spreads_below),
+	KUNIT_CASE(composite_parts_exact),
 	KUNIT_CASE(composite_hook_init),
 	KUNIT_CASE(composite_hook_begins),
 	KUNIT_CASE(composite_hook_begins_with_fewer),

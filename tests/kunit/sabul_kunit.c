@@ -1572,6 +1572,8 @@ static void sabul_hook_switch(struct kunit *test)
 	sabul_init(sk);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
+	/* How strong answers were is not known, so the next is the strongest: 1/6 of 1 ms. */
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 12U);
 	/* Nor does slow start go beyond it, where who came before had no ssthresh. */
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 100U);
 	sabul_release(sk);

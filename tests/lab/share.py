@@ -42,6 +42,7 @@ OTHERS = [
     ("reno", FAST, "fresh"),
     ("reno", SLOW, "fresh"),
     ("sabul", SLOW, "loss"),
+    ("sabul", SLOW, "switch"),
 ]
 
 MAIN = """

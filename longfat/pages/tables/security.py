@@ -26,6 +26,7 @@ DOES = {
     "fresh": "new connections in place of old ones",
     "seldom": "its receiver reads when a megabyte is there",
     "loss": "selected again after each loss",
+    "switch": "selected again each second",
 }
 
 

@@ -19,14 +19,9 @@ static inline u64 mul_u64_u32_shr(u64 a, u32 mul, unsigned int shift)
 	return (__uint128_t)a * mul >> shift;
 }
 
-/* A quotient of more than 64 bits is a fault on x86, and one here. */
-static inline u64 mul_u64_u32_div(u64 a, u32 mul, u32 div)
+static inline u64 mul_u64_u64_shr(u64 a, u64 mul, unsigned int shift)
 {
-	__uint128_t quotient = (__uint128_t)a * mul / div;
-
-	if (quotient >> 64)
-		__builtin_trap();
-	return quotient;
+	return (__uint128_t)a * mul >> shift;
 }
 
 #endif /* LONGFAT_SHIM_MATH64_H */
