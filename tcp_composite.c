@@ -634,10 +634,9 @@ static struct tcp_congestion_ops composite_ops[] __read_mostly = {
 /* Streams for a minimum RTT; ~0 means that there is no sample yet. */
 static u32 composite_streams_for(u32 min_rtt_us)
 {
-	if (min_rtt_us == ~0U)
-		return 1;
 	/* Halves, as the sum may have 33 bits. */
-	return clamp(DIV_ROUND_CLOSEST(min_rtt_us / 2, composite_rtt_us / 2), 1U, COMPOSITE_MAX);
+	return min_rtt_us == ~0U ? 1 :
+	       clamp(DIV_ROUND_CLOSEST(min_rtt_us / 2, composite_rtt_us / 2), 1U, COMPOSITE_MAX);
 }
 
 /* How many streams the connection is to have. */
@@ -730,7 +729,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
 	u32 cwnd = tcp_snd_cwnd(tp), w;
 	u32 lost = max_t(s32, tp->lost - ca->lost, 0), held = min(acked, ca->held);
-	bool echoed;
+	bool echoed = lf_echoed(sk, &ca->echo_end);
 
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
@@ -743,7 +742,6 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	if (unlikely(lost))
 		composite_losses(sk, lost, COMPOSITE_LOST);
 	composite_delivered(ca, rs);
-	echoed = lf_echoed(sk, &ca->echo_end);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		if (lf_marks_are_exact(tp))
 			composite_losses(sk, tp->delivered_ce - ca->marked, COMPOSITE_MARKED);
@@ -759,8 +757,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 				    composite_start(sk, acked - held) : acked - held);
 	else
 		composite_shrink(sk, lf_unused_window(sk));
-	cwnd = tcp_snd_cwnd(tp);
-	w = composite_window(ca, cwnd, acked, lost);
+	w = composite_window(ca, tcp_snd_cwnd(tp), acked, lost);
 	lf_set_window(sk, w);
 	/* The pacing rate is to follow the window and the RTT. */
 	ca->quiet = ca->slow || ca->held ? 0 : min(ca->turn - 1, ca->sum / 8);
@@ -900,10 +897,18 @@ static void composite_tx_start(struct sock *sk)
 						       tcp_snd_cwnd(tcp_sk(sk))));
 }
 
-/* 2^64 / (15 + 14 i), rounded up: x times it >> 64 is x / (15 + 14 i), if x < 2^57. */
+/*
+ * 2^64 / d, rounded up, for the divisors of a mean gap: the upper half of x times it is x / d,
+ * exactly for x below 2^50.
+ */
+#define COMPOSITE_PARTS(a)							\
+	U64_MAX / ((a) * 15) + 1, U64_MAX / ((a) * 29) + 1, U64_MAX / ((a) * 43) + 1,	\
+	U64_MAX / ((a) * 57) + 1, U64_MAX / ((a) * 71) + 1, U64_MAX / ((a) * 85) + 1,	\
+	U64_MAX / ((a) * 99) + 1, U64_MAX / ((a) * 113) + 1
+
 static const u64 composite_parts[] = {
-	U64_MAX / 15 + 1, U64_MAX / 29 + 1, U64_MAX / 43 + 1, U64_MAX / 57 + 1,
-	U64_MAX / 71 + 1, U64_MAX / 85 + 1, U64_MAX / 99 + 1, U64_MAX / 113 + 1,
+	COMPOSITE_PARTS(15), COMPOSITE_PARTS(29), COMPOSITE_PARTS(43), COMPOSITE_PARTS(57),
+	COMPOSITE_PARTS(71), COMPOSITE_PARTS(85), COMPOSITE_PARTS(99), COMPOSITE_PARTS(113),
 };
 
 /*
@@ -928,8 +933,7 @@ static u32 composite_min_tso_segs(struct sock *sk)
 			r = (15 + 14 * (r / 8)) * (15 + 14 * (r % 8));
 			rate = div_u64(rate << 12, book->even + ((4096 - book->even) * r >> 12));
 		} else {
-			rate = mul_u64_u64_shr(rate << 12, composite_parts[r / 8], 64);
-			rate = mul_u64_u64_shr(rate, composite_parts[r % 8], 64);
+			rate = mul_u64_u64_shr(rate << 12, composite_parts[r], 64);
 		}
 	}
 	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
