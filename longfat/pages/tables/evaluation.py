@@ -5,12 +5,16 @@ what `longfat evaluate --keep` has written."""
 from __future__ import annotations
 
 import csv
+import tomllib
+from pathlib import Path
 
 from longfat.arena import cost, criteria, plan
 from longfat.arena.keep import NAME
 from longfat.pages import data
 from longfat.pages.data import markdown, measured, older
 from longfat.run.result import Json
+
+WHY = Path(__file__).with_name("worst.toml")
 
 # Beside a number; a standard's has none.
 SIGNS = {"better": " +", "worse": " -", "harmful": " !"}
@@ -65,9 +69,13 @@ def _shown(cell: Row) -> str:
     return f"{cell['text']}{SIGNS.get(cell['mark'], '')}"
 
 
+def _link(ident: str) -> str:
+    """A criterion's id, with a link to its scenario."""
+    return f"[{ident}](../longfat/arena/criteria/{ident}.toml)"
+
+
 def _criterion(ident: str, title: str) -> str:
-    """A criterion, with a link to its scenario."""
-    return f"[{ident}](../longfat/arena/criteria/{ident}.toml) {title}"
+    return f"{_link(ident)} {title}"
 
 
 def about() -> str:
@@ -121,6 +129,18 @@ def worst() -> str:
     if not rows:
         return "None of them is the worst of all in any number."
     return markdown(["", "criterion", "number", ""], sorted(rows), prose=(1, 2))
+
+
+def why() -> str:
+    """Why ours are the worst of all, by worst.toml."""
+    rows = []
+    for one in tomllib.loads(WHY.read_text())["worst"]:
+        who = ", ".join(f"`{cc}`" for cc in one["who"])
+        where = ", ".join(map(_link, one["criteria"]))
+        if "where" in one:
+            where += f": {one['where']}"
+        rows.append([who, where, " ".join(one["why"].split())])
+    return markdown(["who", "where", "why"], rows, prose=(1, 2))
 
 
 def pairs() -> str:
@@ -231,6 +251,7 @@ PARTS = {
         "league": league,
         "counts": counts,
         "worst": worst,
+        "why": why,
         "pairs": pairs,
         "clouds": clouds,
         "thresholds": thresholds,
