@@ -973,6 +973,7 @@ static void composite_unregister(void)
 /*
  * A socket may hold a name as soon as it is registered, and then this module must not go.
  * So where another module has one of the names, the others are registered all the same.
+ * Not __init, as the tests call it.
  */
 static int composite_register(void)
 {

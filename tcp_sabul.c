@@ -94,7 +94,7 @@
  *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
  *     if that is later, for a minute.  Selected by a connection that has lost packets, it
  *     assumes that they were lost at the present rate, and begins with that; its first answer
- *     is the strongest.  probe=0: as in the paper.
+ *     is about 1/6 of delta (unless once=N).  probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -667,7 +667,6 @@ static void sabul_init(struct sock *sk)
 {
 	struct tcp_sock *tp = tcp_sk(sk);
 	struct sabul *ca = inet_csk_ca(sk);
-	enum sabul_mode mode = SABUL_START;
 
 	*ca = (struct sabul){
 		.t_ms = lf_param(t), .v = lf_param(v), .probe = lf_param(probe),
@@ -683,16 +682,20 @@ static void sabul_init(struct sock *sk)
 	};
 	sabul_fresh(sk);
 	lf_need_pacing(sk);
-	/* Selected after losses of data: they may have been lost at this rate. */
+	/*
+	 * Selected after losses of data: they may have been lost at this rate, and answers may
+	 * have been strong.
+	 */
 	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
-		ca->strength = sabul_strongest;
+		ca->strength = ca->once ? clamp_t(int, fls64(ca->known >> SABUL_SHIFT) -
+						  fls(6 * ca->c), 0, sabul_strongest) : 0;
 		tp->snd_ssthresh = clamp(tp->snd_ssthresh, 2U, max(tcp_snd_cwnd(tp), 2U));
 	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
-		mode = SABUL_FIRST;
+		ca->mode = SABUL_FIRST;
 		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 	}
-	sabul_enter(sk, mode, SABUL_INIT);
+	sabul_enter(sk, ca->mode ? ca->mode : SABUL_START, SABUL_INIT);
 }
 
 /* Packets have another size: the rate in bytes stays, and what an undo would restore goes. */
@@ -807,10 +810,11 @@ static u32 sabul_undo_cwnd(struct sock *sk)
 		return cwnd;
 	ca->decreased = 0;
 	ca->waiting = 0;
-	sabul_fresh(sk);
+	ca->mark_us = (u32)tp->tcp_mstamp - sabul_rest * ca->t_ms * USEC_PER_MSEC;
 	if (ca->prior_mode == SABUL_BY_RATE) {
 		if (ca->mode != SABUL_BY_RATE || ca->delta > ca->prior_delta)
 			ca->delta = ca->prior_delta;
+		ca->known = 0;
 		sabul_begin(sk);
 	}
 	/* The ceiling of rate mode is no window of slow start. */

@@ -118,7 +118,8 @@ check_c() {
 	[ -e "$script" ] || script=$kernel/source/scripts/checkpatch.pl
 	status=0
 
-	# An algorithm tells trace.h its reasons and fields in lists for the preprocessor.
+	# An algorithm tells trace.h its reasons and fields in lists for the preprocessor, and
+	# composite has its table of reciprocals by one.
 	options="--ignore COMPLEX_MACRO,MACRO_ARG_REUSE"
 	# shellcheck disable=SC2086 # a list, as below
 	checkpatch $sources || status=1

@@ -27,7 +27,10 @@ static void algo##_cong_control(struct sock *sk,			\
 }
 #endif
 
-/* The kernel's ratio of pacing, percent of a window per round trip; 0: no pacing. */
+/*
+ * The kernel's ratio of pacing, percent of a window per round trip; 0: no pacing.  @doubles:
+ * of a slow start of which the end is not near.
+ */
 static inline u32 lf_pacing_ratio(const struct sock *sk, bool doubles)
 {
 	return doubles ? READ_ONCE(sock_net(sk)->ipv4.sysctl_tcp_pacing_ss_ratio) :

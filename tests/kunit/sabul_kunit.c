@@ -1572,8 +1572,23 @@ static void sabul_hook_switch(struct kunit *test)
 	sabul_init(sk);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
-	/* How strong answers were is not known, so the next is the strongest: 1/6 of 1 ms. */
+	/* How strong answers were is not known.  The next is the strongest: 128 us of 1 ms. */
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 6U);
+	/* The paper's law has no strength. */
+	lf_test_set(test, "once", "N", 0);
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 0U);
+	lf_test_set(test, "once", "Y", 0);
+	/* At 1 Gbit/s c is a sixth by itself, and at the slowest rates 2^12 c have to do. */
+	tcp_snd_cwnd_set(tp, 8333);
+	sabul_init(sk);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 0U);
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_init(sk);
 	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->strength, 12U);
+	tcp_snd_cwnd_set(tp, 100);
+	tp->snd_ssthresh = 833;
+	sabul_init(sk);
 	/* Nor does slow start go beyond it, where who came before had no ssthresh. */
 	KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 100U);
 	sabul_release(sk);
