@@ -425,8 +425,8 @@ class Uml(Backend):
             elif status == -signal.SIGKILL:
                 kind = Disturbed
                 why += (
-                    f", that is it was killed, perhaps for want of memory (it takes up to "
-                    f"{megabytes} MB): run fewer at once (-j 1)"
+                    f": it was killed, perhaps for want of memory (it takes up to {megabytes} MB), "
+                    f"so run fewer at once (-j 1)"
                 )
             raise kind(f"{why}:\n{_last_words(console)}")
 
