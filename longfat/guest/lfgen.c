@@ -7,7 +7,7 @@
  * One single-threaded process holds both ends of every connection: it enters
  * each network namespace to make its sockets there, and then waits for them and
  * for its own deadlines in one epoll loop.  In virtual time that is what makes
- * the lab fast (no switch between processes, few wake-ups: the receiver waits
+ * the lab fast (no switch between processes, few wake-ups: a receiver waits
  * for SO_RCVLOWAT bytes and drops them in the kernel with MSG_TRUNC, the sender
  * sends a megabyte at a time, which is the same memory each time and is copied
  * nowhere) and exact (a deadline is met to the nanosecond).
@@ -83,6 +83,7 @@
 #define NSEC		1000000000LL
 #define CHUNK		(1 << 20)	/* bytes sent at a time */
 #define UDP_BATCH	32		/* datagrams per sendmmsg() */
+#define AT_ONCE		(1 << 14)	/* bytes of an object that its receiver waits for */
 #define NAME_LEN	32
 #define MAX_FLOWS	4096
 
@@ -108,6 +109,7 @@ struct end {
 	int64_t began;		/* ns */
 	uint64_t left;		/* bytes still to send, or ~0 */
 	uint64_t got;		/* bytes received */
+	int lowat;		/* bytes that a receiver of objects waits for */
 	int answered;		/* objects that were asked for and are being sent */
 	uint64_t size;
 	struct head head;	/* first bytes of an object */
@@ -119,6 +121,7 @@ struct flow {
 	int id;
 	char src[NAME_LEN], dst[NAME_LEN], addr[64], cc[NAME_LEN];
 	int port, sndbuf, rcvbuf, size;
+	int space;			/* of objects: the file of src; or -1 */
 	int64_t start, stop, on, off;	/* ns */
 	uint64_t bytes;			/* size limit, or 0 */
 	double rate;
@@ -188,16 +191,27 @@ static void *zalloc(size_t size)
 	return p;
 }
 
-static void enter(const char *ns)
+static int open_space(const char *ns)
 {
 	char path[128];
 	int fd;
 
 	snprintf(path, sizeof(path), "/run/netns/%s", ns);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || setns(fd, CLONE_NEWNET))
+	if (fd < 0)
 		die("cannot enter namespace %s: %m", ns);
-	close(fd);
+	return fd;
+}
+
+/* Enter a namespace, by its file if that is open (else -1). */
+static void enter(const char *ns, int space)
+{
+	int fd = space < 0 ? open_space(ns) : space;
+
+	if (setns(fd, CLONE_NEWNET))
+		die("cannot enter namespace %s: %m", ns);
+	if (space < 0)
+		close(fd);
 }
 
 static void set_int(int fd, int level, int name, int value, const char *what)
@@ -229,7 +243,7 @@ static int make_socket(struct flow *f, const char *ns, bool bound)
 
 	if (inet_pton(AF_INET, f->addr, &sa.sin_addr) != 1)
 		die("%s is no IPv4 address", f->addr);
-	enter(ns);
+	enter(ns, bound ? -1 : f->space);
 	fd = socket(AF_INET, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		die("socket: %m");
@@ -347,6 +361,11 @@ static void start_listener(struct flow *f)
 		count_drops(end->fd);
 	else
 		watch(end, EPOLLIN);
+	if (f->kind == NEW) {
+		/* Each connection has that of its listener; the end of an object wakes, too. */
+		set_int(end->fd, SOL_SOCKET, SO_RCVLOWAT, AT_ONCE, "rcvlowat");
+		f->space = open_space(f->src);
+	}
 }
 
 /* The next object is asked for so long after @t as it says, if there is one. */
@@ -361,6 +380,16 @@ static void ask_after(struct flow *f, int64_t t)
 	replan = true;
 }
 
+/* So many @bytes are to come, at least: wake for all of them, or for a part that is large enough. */
+static void wait_for(struct end *end, uint64_t bytes)
+{
+	int lowat = bytes < AT_ONCE ? bytes : AT_ONCE;
+
+	if (lowat != end->lowat)
+		set_int(end->fd, SOL_SOCKET, SO_RCVLOWAT, lowat, "rcvlowat");
+	end->lowat = lowat;
+}
+
 /* Objects of one connection that have arrived whole, in the order in which they began. */
 static void on_objects(struct flow *f)
 {
@@ -373,6 +402,8 @@ static void on_objects(struct flow *f)
 		if (f->kind == ASKED && !f->stopped)
 			ask_after(f, now_ns());
 	}
+	if (f->receiver.got < f->due)
+		wait_for(&f->receiver, f->due - f->receiver.got);
 }
 
 static void on_accept(struct end *listener)
@@ -391,6 +422,8 @@ static void on_accept(struct end *listener)
 	if (f->kind == TCP)
 		set_int(end->fd, SOL_SOCKET, SO_RCVLOWAT,
 			lowat < CHUNK ? lowat : CHUNK, "rcvlowat");
+	if (f->kind == KEPT || f->kind == ASKED)
+		wait_for(end, f->due);
 	watch(end, EPOLLIN);
 	if (f->kind == ASKED)
 		ask_after(f, now_ns());
@@ -409,10 +442,12 @@ static void on_readable(struct end *end)
 		end->head_len += n;
 		end->got += n;
 	}
-	/* All there is; what comes after, or the end, is another event. */
-	n = recv(end->fd, NULL, 64 * CHUNK, MSG_TRUNC);
-	if (n > 0)
-		end->got += n;
+	/* All there is; what comes after is another event, as is the end of all but an object. */
+	do {
+		n = recv(end->fd, NULL, 64 * CHUNK, MSG_TRUNC);
+		if (n > 0)
+			end->got += n;
+	} while (n > 0 && f->kind == NEW && end->got == end->head.size);
 	if (n > 0 && (f->kind == KEPT || f->kind == ASKED))
 		on_objects(f);
 	if (n > 0 || (n < 0 && (errno == EAGAIN || errno == EINTR)))
@@ -656,7 +691,7 @@ static void open_qdisc(struct qdisc *q)
 			die("%s: %m", q->path);
 		return;
 	}
-	enter(q->ns);
+	enter(q->ns, -1);
 	q->ifindex = if_nametoindex(q->dev);
 	q->fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	if (!q->ifindex || q->fd < 0)
@@ -740,7 +775,7 @@ static struct flow *new_flow(enum kind kind)
 	if (nflows == MAX_FLOWS)
 		die("more than %d flows", MAX_FLOWS);
 	f->kind = kind;
-	f->listener.fd = f->sender.fd = f->receiver.fd = -1;
+	f->listener.fd = f->sender.fd = f->receiver.fd = f->space = -1;
 	flows[nflows++] = f;
 	return f;
 }

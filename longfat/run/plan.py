@@ -262,9 +262,10 @@ def _again(scenario: Scenario) -> int:
 
 def _files(scenario: Scenario) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
-    three, with its listener; of short flows a second's may be there at once, and more."""
+    three, with its listener; of short flows a second's may be there at once, and more; their
+    sender's namespace is one."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
-    short = round(20 * sum(short.per_second or 0 for short in scenario.short))
+    short = len(scenario.short) + round(20 * sum(x.per_second or 0 for x in scenario.short))
     short += 2 * sum(len(short.arrivals) for short in scenario.short)
     kept = sum(x.count for x in scenario.request) + sum(x.count for x in scenario.video)
     need = 64 + bulk + 2 * len(scenario.udp) + short + 3 * kept

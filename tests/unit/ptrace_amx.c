@@ -20,6 +20,7 @@
 long ptrace(enum __ptrace_request request, ...)
 {
 	static char held[SIZE] = { [SIZE - 1] = 1 };
+	static long sets;
 	struct iovec *iov;
 	va_list ap;
 
@@ -28,7 +29,14 @@ long ptrace(enum __ptrace_request request, ...)
 	va_arg(ap, void *);
 	iov = va_arg(ap, void *);
 	va_end(ap);
+	if (request == PTRACE_PEEKUSER)
+		return sets;
+	if (request == PTRACE_SYSEMU) {
+		memset(held, 'r', sizeof(held));
+		return 0;
+	}
 	if (request == PTRACE_SETREGSET) {
+		sets++;
 		if (iov->iov_len != SIZE) {
 			errno = EFAULT;
 			return -1;
@@ -42,6 +50,24 @@ long ptrace(enum __ptrace_request request, ...)
 	return 0;
 }
 #else
+/* What is read is set again, with its first byte @first, whether it @runs in between or not. */
+static void read_and_set(const char *says, int runs, char first)
+{
+	static char regs[SIZE];
+	struct iovec iov = { regs, 2696 };
+	long before = ptrace(PTRACE_PEEKUSER, 1, 0, 0);
+
+	ptrace(PTRACE_GETREGSET, 1, NT_X86_XSTATE, &iov);
+	if (runs)
+		ptrace(PTRACE_SYSEMU, 1, 0, 0);
+	if (first)
+		*regs = first;
+	ptrace(PTRACE_SETREGSET, 1, NT_X86_XSTATE, &iov);
+	before = ptrace(PTRACE_PEEKUSER, 1, 0, 0) - before;
+	ptrace(PTRACE_GETREGSET, 1, NT_X86_XSTATE, &iov);
+	printf("%s: set %ld times, '%c'\n", says, before, *regs);
+}
+
 int main(void)
 {
 	static const size_t lengths[] = { 2696, SIZE, 2696, 832 };
@@ -60,6 +86,9 @@ int main(void)
 			j++;
 		printf("%zu: %zu as they should be\n", lengths[i], j);
 	}
+	read_and_set("the same", 0, 0);
+	read_and_set("others", 0, 'x');
+	read_and_set("the same after it has run", 1, 0);
 	return 0;
 }
 #endif

@@ -765,7 +765,7 @@ def test_too_many_entries(one: One) -> None:
         ("count = 320", "", 0),
         ("count = 400", "", 1264),
         ("count = 1000\nparallel = 4", "", 12064),
-        ("", '[[short]]\nrtt = "20ms"\nper_second = 100.0\nmean_size = "20kB"', 2067),
+        ("", '[[short]]\nrtt = "20ms"\nper_second = 100.0\nmean_size = "20kB"', 2068),
     ],
 )
 def test_as_many_files_as_there_are_connections(one: One, flow: str, rest: str, files: int) -> None:
