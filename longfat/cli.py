@@ -20,10 +20,10 @@ import typer.main
 from rich.console import Console
 from rich.table import Table
 
-from longfat.build import bpf, given, kernel, modules, tools
+from longfat.build import bpf, given, kernel, modules, tools, trees
 from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
-from longfat.core.files import check_directory
+from longfat.core.files import alone, check_directory
 from longfat.run import comparison, far, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
@@ -480,7 +480,7 @@ def evaluate(
                 algorithms,
                 plan.listed(against),
                 profile,
-                only=[word for word in only.split(",") if word],
+                only=plan.listed(only),
                 kernel=kernel,
                 counted=bool(objects),
                 without=without,
@@ -500,10 +500,23 @@ def evaluate(
             raise LabError("--keep takes a whole evaluation: leave --only out")
         if module or kernel:
             raise LabError("--keep takes what the tree has: leave --module and --kernel out")
+    named = re.sub(r"[^A-Za-z0-9.]+", "_", kernel).strip("_")
+    if kernel and not kernel.startswith("debian:"):
+        # The jobs of a cluster have another current directory.
+        path, commit = trees.split(kernel)
+        kernel = "@".join(word for word in (str(path.resolve()), commit) if word)
+
+    def say_what_is_left_out() -> None:
+        for line in made[0].left_out:
+            say(line)
+        if not made[0].runs:
+            raise LabError("there is nothing to run")
+
     if dry:
         # A module of one's own is not built, so nothing is known of its parameters.
         with given.awaited() if module or objects else nullcontext():
             read()
+        say_what_is_left_out()
         _print_table(*cost.table(made[0].runs))
         say(cost.total(made[0].runs, jobs or len(os.sched_getaffinity(0))))
         return
@@ -512,57 +525,61 @@ def evaluate(
         raise LabError(f"-j: how many runs there are at once is in {by}/config.yaml (jobs)")
     own = _Own(module or [], objects or [], timeout or 3600)
     parts = [profile, *([only] if only else []), *(["bpf"] if objects else [])]
-    parts += [re.sub(r"[^A-Za-z0-9.]+", "_", kernel).strip("_")] if kernel else []
+    parts += [named] if kernel else []
     to = out or Path("evaluated") / "-".join(parts)
     where, _ = _ready(Counted.name if objects else Uml.name, own, read, to, kernel)
     if isinstance(where, Kernels) and where.without:
         without.update(where.without)
         read()
     of = made[0]
-    plan.write_scenarios(of, to)
-    left = carry.left(of, to, where, retry=retry)
-    workers = _workers(where, jobs)
-    if left:
-        _print_table(*cost.table(left), to=notes)
-    say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
+    say_what_is_left_out()
+    with alone(to):
+        plan.write_scenarios(of, to)
+        left = carry.left(of, to, where, retry=retry)
+        workers = _workers(where, jobs)
+        if left:
+            _print_table(*cost.table(left), to=notes)
+        say(f"{len(left)} of {len(of.runs)} runs are left to do: {cost.total(left, workers)}")
 
-    if any(
-        path.exists() for run in left for path in (carry.file_of(run, to), carry.error_of(run, to))
-    ):
-        pages.forget(to)
-    # Now, so that whatever interrupts the rest shows nothing older.
-    carry.forget(left, to)
+        if any(
+            path.exists()
+            for run in left
+            for path in (carry.file_of(run, to), carry.error_of(run, to))
+        ):
+            pages.forget(to)
+        # Now, so that whatever interrupts the rest shows nothing older.
+        carry.forget(left, to)
 
-    def show() -> score.Scores:
-        scores = score.score(of, to)
-        for path in pages.write(scores, to, own.words):
-            console.print(str(path), soft_wrap=True, highlight=False)
-        return scores
+        def show() -> score.Scores:
+            scores = score.score(of, to)
+            for path in pages.write(scores, to, own.words):
+                console.print(str(path), soft_wrap=True, highlight=False)
+            return scores
 
-    try:
-        if by and left:
-            jobs_of.submit(of, left, to, module or [], by, workers, timeout)
-        else:
-            carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
-    except (KeyboardInterrupt, process.Cancelled):
-        show()
-        say("what is done is kept; the same command goes on")
-        raise
-    scores = show()
-    if keep:
-        console.print(str(keeping.write(scores)), soft_wrap=True, highlight=False)
-    failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
-    if failed:
-        lines = "\n".join(
-            f"{path}: {path.read_text(errors='replace').splitlines()[0]}" for path in failed
-        )
-        what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
-        raise LabError(f"{what}:\n{lines}")
-    if without:
-        lines = "\n".join(f"{text}: {why}" for text, why in without.items())
-        raise LabError(f"kernels that criteria ask for and that cannot be made ready:\n{lines}")
-    if wrong := scores.not_made:
-        raise LabError("numbers that cannot be made of their runs:\n" + "\n".join(wrong))
+        try:
+            if by and left:
+                jobs_of.submit(of, left, to, module or [], by, workers, timeout)
+            else:
+                carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
+        except (KeyboardInterrupt, process.Cancelled):
+            show()
+            say("what is done is kept; the same command goes on")
+            raise
+        scores = show()
+        if keep:
+            console.print(str(keeping.write(scores)), soft_wrap=True, highlight=False)
+        failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
+        if failed:
+            lines = "\n".join(
+                f"{path}: {path.read_text(errors='replace').splitlines()[0]}" for path in failed
+            )
+            what = f"{len(failed)} of {len(of.runs)} runs failed; --retry makes them again"
+            raise LabError(f"{what}:\n{lines}")
+        if without:
+            lines = "\n".join(f"{text}: {why}" for text, why in without.items())
+            raise LabError(f"kernels that criteria ask for and that cannot be made ready:\n{lines}")
+        if wrong := scores.not_made:
+            raise LabError("numbers that cannot be made of their runs:\n" + "\n".join(wrong))
 
 
 @app.command()

@@ -180,11 +180,23 @@ class Marks(_Strict):
     only_marked: list[str]  # algorithms for links that mark alone
 
 
+_PARTS: dict[str, type[BaseModel]] = {
+    **dict.fromkeys(PROFILES, Part),
+    "number": Number,
+    "picture": Picture,
+    "load": Load,
+}
+
+
 def _explain(error: ValidationError, path: Path) -> str:
     lines = []
     for item in error.errors():
         key = ".".join(map(str, item["loc"])) or "criterion"
-        lines.append(f"{path}: {key}: {item['msg'].removeprefix('Value error, ')}")
+        said = item["msg"].removeprefix("Value error, ")
+        if item["type"] == "extra_forbidden":
+            of = _PARTS.get(str(item["loc"][0]), Criterion) if len(item["loc"]) > 1 else Criterion
+            said = f"there is no such key; valid: {', '.join(of.model_fields)}"
+        lines.append(f"{path}: {key}: {said}")
     return "\n".join(lines)
 
 

@@ -24,6 +24,7 @@ from longfat.run.scenario import TRAFFIC, buffered
 Who = Literal["all", "ours", "theirs"]
 Camp = Literal["ours", "theirs"]
 By = Literal["rate", "bytes"]
+At = Literal["mean", "max"]
 Roles = dict[str, tuple[list[int], list[int]]]  # kind of traffic -> entries, ours and others'
 
 
@@ -449,11 +450,15 @@ def _between(seen: Seen, name: str, column: str, after: str, until: str) -> list
 
 
 @_metric
-def queue_between(seen: Seen, after: str, until: str) -> float | None:
-    """The mean queue between two times, ms of the link as it is from the first on."""
+def queue_between(seen: Seen, after: str, until: str, at: At = "mean") -> float | None:
+    """The queue between two times, its mean or the most, ms of the link as it is from the first
+    on."""
     there = _between(seen, "queue", "packets", after, until)
+    if not there:
+        return None
+    packets = max(there) if at == "max" else mean(there)
     rate = _rate(seen, units.seconds(after))
-    return mean(there) * float(seen.scenario["link"]["mtu"]) * 8e-3 / rate if there else None
+    return packets * float(seen.scenario["link"]["mtu"]) * 8e-3 / rate
 
 
 @_metric
@@ -474,17 +479,24 @@ def sent_per_rtt(seen: Seen, after: str, until: str) -> float | None:
     return (came[-1] - came[0] + again[-1] - again[0]) / float(trips)
 
 
+# Samples.  Gaps that double from a sample on add up to less before one is long enough to measure.
+CLOSE = 20
+
+
 @_metric
 @_none("too few packets were sent again")
 def spacing(seen: Seen, after: str, until: str) -> float | None:
     """From one retransmission to the next between two times: how many times as long as the time
-    before it, in the median.  2 is doubling; the first are left out, which are in flight."""
+    before it, in the median.  2 is doubling; the first are left out, which are in flight.  1 where
+    they go on so close together that the samples do not tell them apart."""
     found = seen.series("sent")
     again = _between(seen, "sent", "retransmissions", after, until)
     times = [i * float(found["dt"]) for i, (a, b) in enumerate(pairwise(again)) if b > a]
     gaps = [b - a for a, b in pairwise(times)]
     # Shorter than some samples is no measure.
     ratios = [b / a for a, b in pairwise(gaps) if a >= 3 * found["dt"]]
+    if not ratios and times and times[-1] - times[0] >= CLOSE * float(found["dt"]):
+        return 1.0
     return median(ratios) if ratios else None
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import math
 import shlex
 import tomllib
@@ -30,12 +31,7 @@ from longfat.run.backends import Counted
 
 NOT_RUN = Path(__file__).parent / "not_run.toml"
 CARDS, IMAGES = "cards", "img"
-# All that is written beside the runs and their scenarios.
-PAGES = (
-    *("league.html", "league.csv", "paths.csv", "runs.csv", "heat.csv", "cloud.csv"),
-    f"{IMAGES}/*.svg",
-    *(f"{CARDS}/*.html", f"{CARDS}/*.md", f"{CARDS}/{IMAGES}/*.svg"),
-)
+PAGES = "pages.json"  # the names of all that is written beside the runs and their scenarios
 HERE = "DIRECTORY"  # in commands, for that of the evaluation
 AGAIN = ("-o", "again")
 
@@ -185,7 +181,8 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
         f"{SCENARIOS}/{run.file}",
         _result(scores, run),
         [(f"{SCENARIOS}/{base.file}", _result(scores, base)) for base in bases.values()],
-        next((point.failed for point in there if point.failed), ""),
+        next((point.failed for point in there if point.failed), "")
+        or scores.errors.get(run.name, ""),
         list(dict.fromkeys(point.why for point in there if point.why)),
     )
 
@@ -445,9 +442,12 @@ def tables(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
 def forget(out: Path) -> None:
     """Take all pages away.  What they show and lead to is to be made again; should that end early,
     they would show an older version's numbers."""
-    for pattern in PAGES:
-        for path in out.glob(pattern):
-            path.unlink()
+    try:
+        names = json.loads((out / PAGES).read_text())
+    except (OSError, ValueError):
+        return
+    for name in [*names, PAGES]:
+        (out / name).unlink(missing_ok=True)
 
 
 def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
@@ -457,6 +457,8 @@ def write(scores: Scores, out: Path, own: Sequence[str] = ()) -> list[Path]:
     for cc in scores.of.all:
         texts |= {f"{CARDS}/{name}": text for name, text in card(scores, cc, own).items()}
     forget(out)
+    # Before them, so that none is forgotten if this is interrupted.
+    result.write_whole(json.dumps(sorted(texts), indent=1) + "\n", out / PAGES)
     for name, text in texts.items():
         result.write_whole(text, out / name)
     return [*(out / CARDS / f"{cc.file}.html" for cc in scores.of.contenders), out / "league.html"]

@@ -64,9 +64,9 @@ def contender(text: str) -> Contender:
 
 
 def listed(text: str) -> list[str]:
-    """The algorithms of a list with commas: what follows a comma is a parameter if it has a =
-    before its next : or comma."""
-    return [word for word in re.split(r",(?![^,:]*=)", text) if word]
+    """The words of a list with commas, of algorithms or criteria: what follows a comma is a
+    parameter if it has a = before its next : or comma."""
+    return [word.strip() for word in re.split(r",(?![^,:]*=)", text) if word.strip()]
 
 
 def contenders(texts: Sequence[str]) -> list[Contender]:
@@ -151,6 +151,21 @@ class Evaluation:
     @cached_property
     def criteria(self) -> list[Criterion]:
         return choose(self.only)
+
+    @property
+    def left_out(self) -> list[str]:
+        """What there are no runs of, and why, a line for each reason."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for one in self.criteria:
+            if why := one.part(self.profile).skip:
+                found.setdefault(("", why), []).append(one.id)
+        for skipped in self.skipped:
+            who = skipped.cc.text + beside_in_words(skipped.beside)
+            found.setdefault((who, skipped.why), []).append(skipped.criterion)
+        return [
+            f"left out: {f'{who} in ' if who else ''}{', '.join(dict.fromkeys(ids))}: {why}"
+            for (who, why), ids in found.items()
+        ]
 
     def roles(self, criterion: Criterion) -> Roles:
         """Who is who in its scenario."""
@@ -237,6 +252,10 @@ def shortened(criterion: Criterion, profile: str) -> str:
     words = [f"{some} of {every} paths"] if some < every else []
     if here["duration"] != whole["duration"]:
         words.append(f"{here['duration']} instead of {whole['duration']}")
+    for name, case in here.get("case", {}).items():
+        mine, its = (x.get("duration", here["duration"]) for x in (case, whole["case"][name]))
+        if mine != its and "duration" in whole["case"][name]:
+            words.append(f"{mine} instead of {its} of {name}")
     return f"The profile {profile} has {', '.join(words)}." if words else ""
 
 

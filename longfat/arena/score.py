@@ -170,7 +170,8 @@ def _over(values: Values, number: Number) -> float:
 
 
 def _each_seed(values: Values, number: Number) -> dict[int, float]:
-    """The number of each seed that all of these paths have."""
+    """The number of each seed that all of these paths have.  Their mean is the number itself only
+    where that is a mean: else each seed has its own most, or least, or what counts as the floor."""
     seeds = set.intersection(*(set(of) for of in values.values()))
     return {
         seed: _over({path: {seed: of[seed]} for path, of in values.items()}, number)
@@ -279,6 +280,8 @@ class _Runs:
         if run.name in self._errors:
             return Point(run, failed=self._errors[run.name], base=base)
         if base and base.name in self._errors:
+            if base.cc == cc and base.beside in (None, cc):
+                return Point(run, failed=self._errors[base.name], base=base)
             return Point(run, why=f"what it is compared with failed: {_error(base)}", base=base)
         wanted = [run, base] if base else [run]
         if any(one.name not in self._records for one in wanted):
@@ -376,6 +379,7 @@ def score(of: Evaluation, out: Path) -> Scores:
                         "it is what the others are compared with"
                         if there
                         else _skipped(of, criterion, cc)
+                        or _nobody_beside(of, criterion, number)
                         or f"no run of it is in the profile {of.profile}"
                     )
                 cells[criterion.id, place, cc.text] = cell
@@ -397,6 +401,13 @@ def _skipped(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
     """Why there is no run of some of its paths."""
     reasons = (one.why for one in of.skipped if one.criterion in criterion.of_runs and one.cc == cc)
     return next(reasons, "")
+
+
+def _nobody_beside(of: Evaluation, criterion: Criterion, number: Number) -> str:
+    """That a number is beside some alone, and none of them is evaluated."""
+    if not number.beside or any(one.criterion in criterion.of_runs for one in of.runs) is False:
+        return ""
+    return f"it is beside {' and '.join(number.beside)}, which are not evaluated"
 
 
 def _left_out(of: Evaluation, criterion: Criterion, number: Number) -> dict[str, str]:

@@ -150,7 +150,8 @@ def _one(
                     f"which is at {job.reached:g} s"
                 )
             if time.monotonic() - began > job.limit:
-                raise LabError(
+                # The machine may be what is slow.
+                raise Disturbed(
                     f"{name}, given up: it creeps: after {job.limit:.0f} s it is at "
                     f"{job.reached:g} s of {job.scenario.duration:g}"
                 )

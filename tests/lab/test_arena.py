@@ -215,7 +215,7 @@ def test_all_of_smoke(backend: Uml, tmp_path: Path) -> None:
     made = {
         "runs": _digest(tmp_path, f"{plan.RUNS}/*.json"),
         "tables": _digest(tmp_path, "*.csv"),
-        "pages": _digest(tmp_path, *pages.PAGES),
+        "pages": _digest(tmp_path, *json.loads((tmp_path / pages.PAGES).read_text())),
     }
     found = keep.kept(scores) | {"bytes": made, "days": [date.today().isoformat()]}
     found |= {"cores": cores, "estimate_s": round(seconds)}

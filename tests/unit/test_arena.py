@@ -84,6 +84,13 @@ draw = "time"
 series = "rates"
 """
 
+# A picture of what made records have not.
+TIME = """
+[[picture]]
+draw = "time"
+series = "rates"
+"""
+
 
 @pytest.fixture
 def own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
@@ -225,6 +232,8 @@ def test_a_written_scenario_is_the_same_in_the_file() -> None:
             "goodput: who is 'we'; valid: all, ours, theirs",
         ),
         ('metric = "goodput"', 'metric = "goodput_lost"', "goodput_lost: needs base"),
+        ('title = "One"', 'titel = "One"', "titel: there is no such key; valid: id, of, section,"),
+        ('unit = "Mbit/s"', "units = 1", "number.0.units: there is no such key; valid: name,"),
         ('unit = "Mbit/s"', 'base = { cc = "reno" }', "compares with nothing: leave base out"),
         ('observe = ["rates"]', 'observe = ["x"]', "no series 'x'; valid: rates"),
         ('asks = "What?"', 'asks = "What?"\nbeside = "all"', "beside and $beside go together"),
@@ -543,6 +552,11 @@ def test_backing_off() -> None:
     one = record(observed={"sent": sent})
     assert value("spacing", one, after="0s", until="20s") == pytest.approx(2)
     assert value("spacing", one, after="0s", until="2s") is None
+    # So close together that a sample has one or more: it does not back off.
+    again = [t // 2 for t in range(200)]
+    one = record(observed={"sent": sent | {"retransmissions": again}})
+    assert value("spacing", one, after="0s", until="20s") == 1
+    one = record(observed={"sent": sent})
     # Of 20 ms each: 50 in a second; ten a second arrive.
     assert value("sent_per_rtt", one, after="16s", until="19s") == pytest.approx(10 / 50)
 
@@ -582,6 +596,7 @@ def test_a_list_of_algorithms() -> None:
     words = ["reno", "foo:beta=300,mode=fixed", "bar", "baz:a=1", "cubic"]
     assert plan.listed(",".join(words)) == words
     assert plan.listed("") == [] and plan.listed("reno,") == ["reno"]
+    assert plan.listed("5.1.2, 7.7 ,") == ["5.1.2", "7.7"]
 
 
 def test_the_paths_of_a_number() -> None:
@@ -600,6 +615,19 @@ def test_what_a_profile_leaves_out() -> None:
     )
     assert plan.shortened(tail_drop, "standard") == "The profile standard has 60s instead of 120s."
     assert all(plan.shortened(one, "full") == "" for one in (tail_drop, none))
+    # Of a case alone.
+    assert plan.shortened(of_id["7.3"], "standard") == (
+        "The profile standard has 120s instead of 600s of low orbit."
+    )
+
+
+def test_what_is_not_run_is_said() -> None:
+    of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["6.1-10g", "6.1"])
+    (ten,) = (one for one in of.criteria if one.id == "6.1-10g")
+    assert f"left out: 6.1-10g: {ten.smoke.skip}" in of.left_out
+    of = plan.evaluation(["nosuch"], ["reno"], "full", only=["7.1-dualpi2"])
+    (line,) = of.left_out
+    assert line.startswith("left out: nosuch in 7.1-dualpi2: ") and "nosuch" in line[30:]
 
 
 def test_who_else_is_evaluated_changes_no_mark_of_pairs(
@@ -678,6 +706,7 @@ def test_between_two_times() -> None:
     one["scenario"]["link"]["at"] = [{"time": 1.0, "rate": 20_000_000}]
     # Of 20 packets, 12 kbit each.
     assert value("queue_between", one, after="1s", until="2s") == pytest.approx(12)
+    assert value("queue_between", one, after="1s", until="2s", at="max") == pytest.approx(18)
     assert value("dropped", one, after="1s", until="2s") == 7
     assert value("dropped", one, after="9s", until="10s") is None
 
@@ -1212,13 +1241,29 @@ def test_a_failed_base_is_not_a_failure_of_others(own: Path, tmp_path: Path) -> 
 def test_a_case_that_others_are_compared_with_fails(own: Path, tmp_path: Path) -> None:
     text = ONE.replace('vary = { "link.buffer" = ["10p", "100p"] }', CASES)
     based = 'metric = "goodput_part"\npaths = ["both"]\nbase = { case = "alone" }'
-    (own / "1.toml").write_text(text.replace('metric = "goodput"', based))
+    (own / "1.toml").write_text(text.replace('metric = "goodput"', based).replace(TIME, ""))
     criteria.load.cache_clear()
     of = plan.evaluation(["vegas"], ["cubic"], "smoke")
     each: dict[Any, Any] = {"vegas": [5], "cubic": [5], ("vegas", "alone"): "Kernel panic"}
-    vegas, cubic = (goodputs(of, tmp_path, each).cell(of.criteria[0], 0, cc) for cc in of.all)
-    assert (vegas.mark, vegas.text, cubic.text) == (Mark.NONE, "-", "100.0000")
-    assert "what it is compared with failed: runs/1-vegas-alone-s1.error" in vegas.said
+    scores = goodputs(of, tmp_path, each)
+    vegas, cubic = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
+    assert (vegas.mark, vegas.text, cubic.text) == (Mark.FAILED, "failed (1 of 1)", "100.0000")
+    # No number is of the case that failed; its words are on the card nevertheless.
+    pages.write(scores, tmp_path)
+    assert "Kernel panic" in (tmp_path / "cards/vegas.html").read_text()
+    assert "Failed: alone, seed 1" in (tmp_path / "cards/vegas.md").read_text()
+
+
+def test_one_that_no_number_is_of_fails(own: Path, tmp_path: Path) -> None:
+    """Its words are on the card."""
+    of_one = 'metric = "goodput"\npaths = ["10p"]'
+    (own / "1.toml").write_text(ONE.replace('metric = "goodput"', of_one).replace(TIME, ""))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas"], ["cubic"], "smoke")
+    each: dict[Any, Any] = {"vegas": [5], "cubic": [5], ("vegas", "100p"): "Kernel panic"}
+    pages.write(goodputs(of, tmp_path, each), tmp_path)
+    assert "Kernel panic" in (tmp_path / "cards/vegas.html").read_text()
+    assert "Failed: 100p, seed 1" in (tmp_path / "cards/vegas.md").read_text()
 
 
 def test_what_leaves_paths_out_says_so(own: Path, tmp_path: Path) -> None:

@@ -35,6 +35,7 @@ from longfat.arena import (
     workflow,
 )
 from longfat.build import kernel, modules, tools
+from longfat.core import files
 from longfat.core.errors import CANNOT_WRITE, LabError, Unwritable
 from longfat.pages import data
 from longfat.pages.data import older
@@ -166,8 +167,10 @@ def test_ended_by_an_error_it_leaves_no_older_pages(
     assert longfat(*command).status == 0
     made = {path for path in out.rglob("*") if path.is_file()}
     kept = {*(out / "runs").iterdir(), *(out / "scenarios").iterdir()}
-    assert {path.suffix for path in made - kept} == {".html", ".md", ".csv", ".svg"}
-    (out / "notes.csv").write_text("mine")
+    assert {path.suffix for path in made - kept} == {".html", ".md", ".csv", ".svg", ".json"}
+    mine = {out / name for name in ("notes.csv", "img/logo.svg", "cards/notes.md")}
+    for path in mine:
+        path.write_text("mine")
     real = result.write
 
     def full(*_: object) -> None:
@@ -182,10 +185,20 @@ def test_ended_by_an_error_it_leaves_no_older_pages(
     criteria.load.cache_clear()
     assert longfat(*command).status == 1
     left = {path for path in out.rglob("*") if path.is_file()}
-    assert left & (made - kept) == set() and out / "notes.csv" in left
+    assert left & (made - kept) == set() and mine <= left
     monkeypatch.setattr(result, "write", real)
     assert longfat(*command).status == 0
-    assert made <= {path for path in out.rglob("*") if path.is_file()}
+    assert made | mine <= {path for path in out.rglob("*") if path.is_file()}
+
+
+def test_two_at_once_into_one_directory(longfat: Longfat, fake: Fake, tmp_path: Path) -> None:
+    """The second is refused, and touches nothing; where the first has ended, it is not."""
+    both_pages(Path(criteria.WHERE))
+    with files.alone(tmp_path / "out"):
+        answer = longfat("evaluate", "reno", "-o", tmp_path / "out")
+        assert answer.status == 1 and "another longfat writes there now" in answer.err
+        assert [*(tmp_path / "out").iterdir()] == [] and fake.started == []
+    assert longfat("evaluate", "reno", "-o", tmp_path / "out").status == 0
 
 
 def test_some_criteria_leave_the_whole_card(
