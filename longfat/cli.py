@@ -560,14 +560,17 @@ def evaluate(
             if by and left:
                 jobs_of.submit(of, left, to, module or [], by, workers, timeout)
             else:
-                carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
+                with carry.timed(to) if left else nullcontext():
+                    carry.carry_out(left, to, where, workers=workers, console=notes, stall=timeout)
         except (KeyboardInterrupt, process.Cancelled):
             show()
             say("what is done is kept; the same command goes on")
             raise
         scores = show()
         if keep:
-            console.print(str(keeping.write(scores)), soft_wrap=True, highlight=False)
+            console.print(
+                str(keeping.write(scores, carry.took(to))), soft_wrap=True, highlight=False
+            )
         failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
         if failed:
             lines = "\n".join(

@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import json
 import math
+import resource
 import shutil
-from contextlib import suppress
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
@@ -27,7 +30,36 @@ from longfat.run.result import Json
 
 Where = Backend | Kernels
 STALL_S = 300.0  # wall seconds after which a run has failed in which nothing passes
+TOOK = "took.json"
 KNOWN = "\nknown by: "  # what begins the last line of a failure
+
+
+def processor_s() -> float:
+    """Processor seconds that this process and its children have used."""
+    each = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in each)
+
+
+@contextmanager
+def timed(out: Path) -> Iterator[None]:
+    """Add what this takes to what was written down before, of an evaluation that was
+    interrupted."""
+    began, used, before = time.monotonic(), processor_s(), took(out)
+    try:
+        yield
+    finally:
+        now = {"wall_s": time.monotonic() - began, "cpu_s": processor_s() - used}
+        found = {name: round(before.get(name, 0) + value, 1) for name, value in now.items()}
+        result.write_whole(json.dumps(found) + "\n", out / TOOK)
+
+
+def took(out: Path) -> dict[str, float]:
+    """Wall and processor seconds of an evaluation, if all of it was made on this machine."""
+    try:
+        found: dict[str, float] = json.loads((out / TOOK).read_text())
+    except (OSError, ValueError):
+        return {}
+    return found
 
 
 def file_of(run: Run, out: Path) -> Path:

@@ -11,6 +11,7 @@ kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
 runs                criterion -> how many, and how many of them failed
 titles              criterion -> its title
+took                wall and processor seconds of it
 clouds, heat        picture -> its criterion and path
 cards               algorithm -> file
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
@@ -158,7 +159,7 @@ def _modules(of: Evaluation) -> dict[str, str]:
     return {name: source for name, source in modules.bare_digests().items() if name in used}
 
 
-def kept(scores: Scores) -> Json:
+def kept(scores: Scores, took: dict[str, float]) -> Json:
     """What is committed besides the tables; LabError if that would not be a whole evaluation."""
     of = scores.of
     made = {*scores.records, *scores.errors}
@@ -175,13 +176,14 @@ def kept(scores: Scores) -> Json:
         "against": [one.text for one in of.against],
         "runs": {one.id: _runs(scores, one) for one in of.criteria if not one.runs_of},
         "titles": {one.id: one.title for one in of.criteria},
+        "took": took,
         "known": _known(of) | {"first": _first(scores)},
     }
 
 
-def write(scores: Scores) -> Path:
+def write(scores: Scores, took: dict[str, float]) -> Path:
     """Write it into docs/results.  If that ends early there is none, rather than parts of two."""
-    path, found = place(scores.of), kept(scores)
+    path, found = place(scores.of), kept(scores, took)
     tables = pages.tables(scores)
     files = {name: tables[name] for name in TABLES}
     found["clouds"], found["heat"] = {}, {}

@@ -6,8 +6,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
-import time
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -171,9 +169,9 @@ def test_modules_from_outside(private: Uml, tmp_path: Path) -> None:
 
 def _slower(of: plan.Evaluation, out: Path, where: Backend) -> tuple[float, Scores]:
     """How many times the processor seconds that were estimated these runs take, and the scores."""
-    used = _processor_s()
+    used = carry.processor_s()
     scores = carry_out(of, out, where)
-    return (_processor_s() - used) / sum(map(cost.seconds, of.runs)), scores
+    return (carry.processor_s() - used) / sum(map(cost.seconds, of.runs)), scores
 
 
 @pytest.mark.long
@@ -202,10 +200,10 @@ def test_all_of_smoke(backend: Uml, tmp_path: Path) -> None:
     the same bytes come again.  LONGFAT_TIMES names the file that says so (docs/results/smoke.json).
     """
     of = plan.evaluation(["ltcp"], [], "smoke")
-    began, used = time.monotonic(), _processor_s()
-    scores = carry_out(of, tmp_path, backend)
-    pages.write(scores, tmp_path)
-    took = {"wall_s": time.monotonic() - began, "cpu_s": _processor_s() - used}
+    with carry.timed(tmp_path):
+        scores = carry_out(of, tmp_path, backend)
+        pages.write(scores, tmp_path)
+    took = carry.took(tmp_path)
     assert not scores.errors
     nothing_failed(scores)
     small_enough(of, tmp_path)
@@ -217,9 +215,8 @@ def test_all_of_smoke(backend: Uml, tmp_path: Path) -> None:
         "tables": _digest(tmp_path, "*.csv"),
         "pages": _digest(tmp_path, *json.loads((tmp_path / pages.PAGES).read_text())),
     }
-    found = keep.kept(scores) | {"bytes": made, "days": [date.today().isoformat()]}
+    found = keep.kept(scores, took) | {"bytes": made, "days": [date.today().isoformat()]}
     found |= {"cores": cores, "estimate_s": round(seconds)}
-    found |= {name: round(value) for name, value in took.items()}
     if SMOKE.exists():
         was = json.loads(SMOKE.read_text())
         if was["modules"] == found["modules"] and not keep.is_older(was, backend.platform):
@@ -235,9 +232,3 @@ def test_all_of_smoke(backend: Uml, tmp_path: Path) -> None:
 def _digest(out: Path, *patterns: str) -> str:
     paths = sorted(path for pattern in patterns for path in out.glob(pattern))
     return cache.digest(*(word for x in paths for word in (str(x.relative_to(out)), x.read_text())))
-
-
-def _processor_s() -> float:
-    """What this process and its children have used."""
-    each = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in each)

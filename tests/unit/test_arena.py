@@ -1591,6 +1591,36 @@ def links(page: Path) -> Links:
     return found
 
 
+def test_cells_of_the_league(own: Path, tmp_path: Path) -> None:
+    """Each has the colour of its mark, and the value that its column is sorted by: what is never
+    is above all others, and what has no number below the table's end."""
+    seconds = ONE.replace('metric = "goodput"', 'metric = "flows_done"').replace("more", "less")
+    (own / "1.toml").write_text(seconds.replace(TIME, ""))
+    criteria.load.cache_clear()
+    of = plan.evaluation(["vegas", "bbr", "bic", "htcp"], ["cubic"], "smoke")
+    took = {"vegas": 9.0, "bbr": 1.0, "bic": None, "cubic": 5.0}
+    for run in of.runs:
+        if run.cc.text in took:
+            one = record(flows=[flow(0, 1) | {"completion_s": took[run.cc.text]}])
+            one |= {"longfat": 1, "observer": observe.VERSION, "kernel": "6"}
+            one["observed"] = {"rates": {}}
+            result.write(one, carry.file_of(run, tmp_path))
+    pages.write(score.score(of, tmp_path), tmp_path)
+    page = (tmp_path / "league.html").read_text()
+    cell = r'<tr><td><a href="cards/\w+.html">(\w+)</a></td><td class="(\w+)" data-value="(.*?)"'
+    found = {cc: (mark, value and float(value)) for cc, mark, value in re.findall(cell, page)}
+    assert found == {
+        "vegas": ("worse", 9000),
+        "bbr": ("better", 1000),
+        "bic": ("worse", 1e300),
+        "htcp": ("not_measured_yet", ""),
+        "cubic": ("standard", 5000),
+    }
+    for mark in Mark:
+        name = str(mark).replace(" ", "_")
+        assert not name or re.search(rf"\.{name}\b[^{{}}]*{{ (background|color): var\(", page), mark
+
+
 def files(below: Path) -> dict[str, bytes]:
     return {str(p.relative_to(below)): p.read_bytes() for p in below.rglob("*") if p.is_file()}
 

@@ -166,7 +166,7 @@ def test_ended_by_an_error_it_leaves_no_older_pages(
     command = ["evaluate", "reno", "-o", out, "-j", "1"]
     assert longfat(*command).status == 0
     made = {path for path in out.rglob("*") if path.is_file()}
-    kept = {*(out / "runs").iterdir(), *(out / "scenarios").iterdir()}
+    kept = {*(out / "runs").iterdir(), *(out / "scenarios").iterdir(), out / carry.TOOK}
     assert {path.suffix for path in made - kept} == {".html", ".md", ".csv", ".svg", ".json"}
     mine = {out / name for name in ("notes.csv", "img/logo.svg", "cards/notes.md")}
     for path in mine:
@@ -331,8 +331,14 @@ def test_the_pages_are_made_of_what_is_kept(
     found = json.loads(committed.read_text())
     assert found["kernels"] == ["6"] and found["modules"] == {} and found["version"]
     assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
-    assert page.about() == (
-        f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
+    # What it took is of all calls together: this one makes nothing.
+    assert found["took"].keys() == {"wall_s", "cpu_s"}
+    assert longfat("evaluate", *words).status == 0
+    assert json.loads(committed.read_text())["took"] == found["took"]
+    about = f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
+    assert (
+        page.about()
+        == f"{about} They took {cost.length(found['took']['cpu_s'])} of processor time."
     )
     lines = page.league().splitlines()
     vegas, dctcp = (f"[`{cc}`](results/evaluation/{cc}.md)" for cc in ("vegas", "dctcp"))
@@ -376,7 +382,8 @@ def test_the_pages_are_made_of_what_is_kept(
     league.write_text(bad)
     assert f"| `vegas` | {where} One | goodput, Mbit/s | 0.0008 ! |" in page.worst()
     # The same runs are the same bytes.
-    assert keep.write(score.score(small("vegas", "dctcp"), tmp_path / "out")) == committed
+    scores = score.score(small("vegas", "dctcp"), tmp_path / "out")
+    assert keep.write(scores, carry.took(tmp_path / "out")) == committed
     assert files_of(committed) == first
 
 
@@ -595,7 +602,7 @@ def test_a_part_of_an_evaluation_is_not_kept(
     assert answer.status == 1 and "--keep takes what the tree has" in answer.err
     of = small()
     with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
-        keep.kept(score.score(of, tmp_path))
+        keep.kept(score.score(of, tmp_path), {})
     identity.PUBLISHED.unlink()
     committed.parent.rmdir()
     answer = longfat("evaluate", "reno", "--keep")

@@ -87,7 +87,11 @@ def about() -> str:
         f"Profile {found['profile']}, Linux {', '.join(found['kernels'])}, version "
         f"{found['version']}: {sum(one['count'] for one in runs):,} runs"
     )
-    return f"{text}, of which {failed:,} failed." if failed else f"{text}."
+    text = f"{text}, of which {failed:,} failed." if failed else f"{text}."
+    # On a cluster nobody adds it up.
+    if took := found.get("took"):
+        text += f" They took {cost.length(took['cpu_s'])} of processor time."
+    return text
 
 
 def league() -> str:
@@ -231,7 +235,10 @@ def smoke() -> str:
     """What all of a profile took."""
     found = measured("smoke")
     runs = sum(one["count"] for one in found["runs"].values())
-    wall, cpu, estimate = (f"{found[name] / 60:.1f}" for name in ("wall_s", "cpu_s", "estimate_s"))
+    seconds = found["took"] | {"estimate_s": found["estimate_s"]}
+    wall, cpu, estimate = (
+        f"{seconds[name] / 60:.1f}" for name in ("wall_s", "cpu_s", "estimate_s")
+    )
     text = (
         f"All of `smoke` for `{found['algorithms'][0]}`, {runs} runs, took {wall} minutes on "
         f"{found['cores']} cores: {cpu} minutes of processor time, where the estimate was "
