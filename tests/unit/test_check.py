@@ -101,7 +101,7 @@ def test_lanes_of_the_tree() -> None:
     found = suites.load()
     assert suites.lanes(found) == ["fast", "stock"]
     assert not set(found) & set(suites.lanes(found))
-    assert set(suites.choose(["fast"])) == {"lint", "unit", "hosts", "kunit", "userspace"}
+    assert set(suites.choose(["fast"])) == {"lint", "unit", "kunit", "userspace"}
     assert [name for name, one in found.items() if one.alone] == ["backends"]
 
 
