@@ -24,8 +24,9 @@ COUNTED = ("better", "between", "worse", "harmful", "not harmful", "failed", "")
 DECIDING = (
     ("6.1", 0, "alone, any wired path: utilisation, %"),
     ("nsperf-loss", 0, "random loss: utilisation, %"),
-    ("6.4", 0, "wireless: utilisation, %"),
-    ("7.3", 0, "delay that varies: utilisation, %"),
+    ("6.4", 3, "losses in bursts: utilisation, %"),
+    ("6.4", 2, "a moving phone: utilisation, %"),
+    ("7.3", 1, "low orbit: utilisation, %"),
     ("7.5", 1, "600 ms: until 90 % of the rate, s"),
     ("5.1.2", 2, "its queue, 95 %, ms"),
     ("5.1.3", 0, "loss that it causes, %"),
