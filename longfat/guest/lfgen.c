@@ -380,7 +380,7 @@ static void ask_after(struct flow *f, int64_t t)
 	replan = true;
 }
 
-/* So many @bytes are to come, at least: wake for all of them, or for a part that is large enough. */
+/* So many @bytes are to come, at least: wake for all of them, or for a large part. */
 static void wait_for(struct end *end, uint64_t bytes)
 {
 	int lowat = bytes < AT_ONCE ? bytes : AT_ONCE;
