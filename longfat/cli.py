@@ -23,7 +23,7 @@ from rich.table import Table
 from longfat.build import bpf, given, kernel, modules, tools, trees
 from longfat.core import cache, data, errors, process, units
 from longfat.core.errors import LabError
-from longfat.core.files import alone, check_directory
+from longfat.core.files import check_directory
 from longfat.run import comparison, far, result, runner, ss
 from longfat.run import iperf3 as programs
 from longfat.run import scenario as scenarios
@@ -533,7 +533,7 @@ def evaluate(
         read()
     of = made[0]
     say_what_is_left_out()
-    with alone(to):
+    with carry.alone(to):
         plan.write_scenarios(of, to)
         left = carry.left(of, to, where, retry=retry)
         workers = _workers(where, jobs)

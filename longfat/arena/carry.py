@@ -15,13 +15,14 @@ import resource
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Console
 
 from longfat.arena import cost, observe
 from longfat.arena.plan import RUNS, Evaluation, Run
+from longfat.core import cache
 from longfat.core.errors import LabError
 from longfat.run import result, runner
 from longfat.run.backends import Backend
@@ -38,6 +39,12 @@ def processor_s() -> float:
     """Processor seconds that this process and its children have used."""
     each = [resource.getrusage(x) for x in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(one.ru_utime + one.ru_stime for one in each)
+
+
+def alone(out: Path) -> AbstractContextManager[None]:
+    """No other evaluation writes into `out` meanwhile; LabError if one does."""
+    words = "another longfat writes there now: wait for it, or choose another directory with -o"
+    return cache.lock(f"evaluation-{cache.digest(str(out.resolve()))}", f"{out}: {words}")
 
 
 @contextmanager

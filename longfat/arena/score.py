@@ -405,7 +405,7 @@ def _skipped(of: Evaluation, criterion: Criterion, cc: Contender) -> str:
 
 def _nobody_beside(of: Evaluation, criterion: Criterion, number: Number) -> str:
     """That a number is beside some alone, and none of them is evaluated."""
-    if not number.beside or any(one.criterion in criterion.of_runs for one in of.runs) is False:
+    if not number.beside or not any(run.criterion in criterion.of_runs for run in of.runs):
         return ""
     return f"it is beside {' and '.join(number.beside)}, which are not evaluated"
 

@@ -40,14 +40,16 @@ def _unwritable(error: OSError, path: Path) -> LabError:
 
 
 @contextmanager
-def lock(name: str) -> Iterator[None]:
-    """Exclude other labs that lock `name`.  A cache that is read-only needs no lock: what is
-    in it stays, and nothing can be made."""
+def lock(name: str, refusal: str = "") -> Iterator[None]:
+    """Exclude other labs that lock `name`: wait for them, or refuse with these words.  A cache that
+    is read-only needs no lock: what is in it stays, and nothing can be made."""
     held = FileLock(directory() / f".{name}.lock")
     try:
         try:
             held.acquire(timeout=0)
         except Timeout:
+            if refusal:
+                raise LabError(refusal) from None
             print(f"longfat: waiting for another longfat ({held.lock_file})", file=sys.stderr)
             held.acquire()
     except OSError as error:

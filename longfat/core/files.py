@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import secrets
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from longfat.core.errors import LabError, cannot_write
+from longfat.core.errors import cannot_write
 
 
 @contextmanager
@@ -29,27 +27,6 @@ def replacing(path: Path, remedy: str) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             partial.unlink()
-
-
-@contextmanager
-def alone(directory: Path) -> Iterator[None]:
-    """Nobody else is in a directory, which is made, at the same time; LabError if somebody is."""
-    remedy = "choose another directory with -o"
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        here = os.open(directory, os.O_RDONLY)
-    except OSError as error:
-        raise cannot_write(error, directory, remedy) from error
-    try:
-        try:
-            fcntl.flock(here, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise LabError(
-                f"{directory}: another longfat writes there now: wait for it, or {remedy}"
-            ) from error
-        yield
-    finally:
-        os.close(here)
 
 
 def check_directory(directory: Path, remedy: str) -> None:

@@ -621,6 +621,14 @@ def test_what_a_profile_leaves_out() -> None:
     )
 
 
+def test_a_number_beside_standards_that_are_not_run(tmp_path: Path) -> None:
+    of = plan.evaluation(["vegas"], ["bbr"], "smoke", only=["pairs"])
+    scores, (criterion,) = score.score(of, tmp_path), of.criteria
+    place = next(i for i, one in enumerate(criterion.number) if one.beside)
+    said = scores.cell(criterion, place, of.contenders[0]).why
+    assert said == "it is beside reno and cubic, which are not evaluated"
+
+
 def test_what_is_not_run_is_said() -> None:
     of = plan.evaluation(["vegas"], ["reno"], "smoke", only=["6.1-10g", "6.1"])
     (ten,) = (one for one in of.criteria if one.id == "6.1-10g")
