@@ -13,7 +13,8 @@
  *
  * If a loss comes first, all but classic halve the window.  It has doubled since the
  * lost packet left, so half of it is what the path held.  Where it had not doubled, see
- * lf_slow_start_loss(), the algorithm's own decrease is enough.
+ * lf_slow_start_loss(), the algorithm's own decrease is enough.  limited halves as RFC 3742's
+ * TCP does, though above 100 packets it has grown by 50.
  *
  * How train works
  *
@@ -405,10 +406,8 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 	u64 target = ss->target;
 
 	/* The window was cut meanwhile, as after a pause: it tells nothing. */
-	if (*w < lf_train_asking(full)) {
-		lf_train_aim(tp, ss, target);
-		return false;
-	}
+	if (*w < lf_train_asking(full))
+		goto again;
 	if (ss->stage == LF_SS_DRAIN) {
 		if (next) {
 			ss->stage = LF_SS_ASK;
@@ -431,6 +430,7 @@ static inline bool lf_train_drained(struct tcp_sock *tp,
 		       LF_TRAIN_NONE - 1);
 	ss->base_us = ss->round_us;
 	ss->level++;
+again:
 	ss->delivered = 0;
 	ss->train = 0;
 	lf_train_aim(tp, ss, target);

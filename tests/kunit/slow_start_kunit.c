@@ -865,7 +865,7 @@ static void start_longer(struct kunit *test)
 		}
 		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
 		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, (u32)TCP_INFINITE_SSTHRESH);
-		KUNIT_EXPECT_EQ(test, s.ss.train, i == 1 ? 2 * START_RTT : 0U);
+		KUNIT_EXPECT_EQ(test, s.ss.train, 0U);
 	}
 }
 
@@ -972,6 +972,36 @@ static void start_halves(struct kunit *test)
 	start_begin(test, &s, LF_LIMITED, 900);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 440),
 			440U);
+}
+
+/* A cut while it is asked whose queue it is: the RTT with it is no train's target. */
+static void start_cut_asked(struct kunit *test)
+{
+	struct start s;
+	u32 asked;
+
+	for (asked = 0; asked < 2; asked++) {
+		start_at_cap(test, &s);
+		start_hold(&s, 2, 2 * START_RTT);
+		start_ack(&s, 1, 2 * START_RTT);
+		KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_DRAIN);
+		if (asked) {
+			start_hold(&s, 1, 2 * START_RTT);
+			start_ack(&s, 1, 2 * START_RTT);
+			KUNIT_ASSERT_TRUE(test, s.ss.stage == LF_SS_ASK);
+		}
+		tcp_snd_cwnd_set(s.tp, 400);
+		KUNIT_EXPECT_EQ(test, start_ack(&s, 1, START_RTT), 401U);
+		KUNIT_EXPECT_TRUE(test, s.ss.stage == LF_SS_GROW);
+		KUNIT_EXPECT_EQ(test, s.ss.target, 1600U);
+		KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1701U);
+		/* What came before it is no train's first packet, and one train is not two. */
+		start_train_ack(&s, 1, 24 * 50000, 0);
+		start_train_ack(&s, 24, 24 * 50000, 0);
+		KUNIT_EXPECT_EQ(test, s.ss.target, 1600U);
+		start_train_ack(&s, 24, 24 * 50000, 0);
+		KUNIT_EXPECT_EQ(test, s.ss.target, 2000U);
+	}
 }
 
 /* Behind an alarm: half of twice the window that there was when the lost packet left. */
@@ -1679,6 +1709,7 @@ static struct kunit_case start_common_cases[] = {
 	KUNIT_CASE(start_undone_at_target),
 	KUNIT_CASE(start_loss_elsewhere),
 	KUNIT_CASE(start_cut),
+	KUNIT_CASE(start_cut_asked),
 	KUNIT_CASE(start_above_target),
 	KUNIT_CASE(start_low_window),
 	KUNIT_CASE(start_stale),
