@@ -141,9 +141,14 @@ class Shown:
 AT_ONCE = "all lose at once: "  # begins what numbers are called of runs in which they do
 
 
+def prefixed(prefix: str, values: dict[str, Value]) -> dict[str, Value]:
+    """These, whose names begin with that."""
+    return {prefix + name: value for name, value in values.items()}
+
+
 def at_once(values: dict[str, Value]) -> dict[str, Value]:
     """These, of such runs."""
-    return {AT_ONCE + name: value for name, value in values.items()}
+    return prefixed(AT_ONCE, values)
 
 
 # The runs of a scenario file that are there, current or older, by its name.

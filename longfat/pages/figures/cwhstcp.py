@@ -27,6 +27,7 @@ from longfat.pages.shown import (
     losses,
     minus,
     over,
+    prefixed,
     public,
     rate,
     utilisation,
@@ -139,6 +140,7 @@ def table2(runs: Runs) -> Shown:
     found, stcp = runs("cwhstcp-table2"), runs("cwhstcp-stcp")
     shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
     shown.values |= _five_flows(found) | _three_flows(stcp)
+    shown.values |= prefixed("as ns-2: ", _five_flows(runs("cwhstcp-table2-ns2")))
     if synchronised := runs("cwhstcp-table2-sync"):
         three = _three_flows(runs("cwhstcp-stcp-sync"))
         shown.under |= at_once(_five_flows(synchronised) | three)
@@ -195,8 +197,11 @@ def fig2(runs: Runs) -> Shown:
 def table3(runs: Runs) -> Shown:
     """By c, 622 Mbit/s."""
     shown = _by_c(runs("cwhstcp-table3"))
-    if synchronised := runs("cwhstcp-table3-sync"):
-        shown.under |= at_once(_by_c(synchronised).values)
+    shown.values |= at_once(_by_c(runs("cwhstcp-table3-sync")).values)
+    for what, file in (("5 ms of buffer", "buffer"), ("as ns-2", "ns2")):
+        shown.values |= prefixed(f"{what}: ", _by_c(runs(f"cwhstcp-table3-{file}")).values)
+    if both := runs("cwhstcp-table3-ns2-buffer"):
+        shown.under |= prefixed("as ns-2, 5 ms of buffer: ", _by_c(both).values)
     return shown
 
 

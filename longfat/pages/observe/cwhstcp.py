@@ -121,7 +121,7 @@ def observe(run: Json) -> Json:
     if rest:
         share = sum(flow["goodput_bps"] for flow in rest) / capacity
         found["background"] = {"share": round(share, 5), "loss": round(loss(run, rest), 8)}
-    if run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-table2-sync"):
+    if run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-table2-sync", "cwhstcp-table2-ns2"):
         found["losses"] = [loss_events(run, flow["connections"][0]) for flow in fast]
         # Of 200 s; a run that was cut has them at the same parts of it.
         part = run["scenario"]["duration"] / 200
