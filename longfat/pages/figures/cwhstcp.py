@@ -140,7 +140,10 @@ def table2(runs: Runs) -> Shown:
     found, stcp = runs("cwhstcp-table2"), runs("cwhstcp-stcp")
     shown = Shown(peer_headings=["shares by RTT, %", "Jain", "background, %"])
     shown.values |= _five_flows(found) | _three_flows(stcp)
-    shown.values |= prefixed("as ns-2: ", _five_flows(runs("cwhstcp-table2-ns2")))
+    if as_ns2 := runs("cwhstcp-table2-ns2"):
+        values = _five_flows(as_ns2).items()
+        shares = {name: value for name, value in values if name.startswith("share, ")}
+        shown.values |= prefixed("as ns-2: ", shares)
     if synchronised := runs("cwhstcp-table2-sync"):
         three = _three_flows(runs("cwhstcp-stcp-sync"))
         shown.under |= at_once(_five_flows(synchronised) | three)
