@@ -561,7 +561,7 @@ static void composite_pace(struct sock *sk)
 	if (!tcp_sk(sk)->srtt_us)
 		return;
 	rate = composite_rate(sk);
-	lf_set_pacing_rate(sk, rate ? rate : ~0UL - 1);
+	lf_set_pacing_rate(sk, rate ? rate : U64_MAX);
 	ca->paced = tcp_sk(sk)->delivered;
 	if (!ca->book)
 		return;
@@ -849,9 +849,9 @@ static void composite_set_state(struct sock *sk, u8 state)
 		/*
 		 * After a timeout the window is what is in flight plus one packet.
 		 * Otherwise this is no congestion: the path became narrower, or an
-		 * MTU probe failed, and too large packets are sent again.
+		 * MTU probe failed, and too large packets are sent again.  Nor is a SYN.
 		 */
-		if (cwnd == tcp_packets_in_flight(tp) + 1)
+		if (cwnd == tcp_packets_in_flight(tp) + 1 && sk->sk_state != TCP_SYN_SENT)
 			composite_losses(sk, max(lost, 1U), COMPOSITE_TIMEOUT);
 	} else if (state == TCP_CA_Recovery && lost) {
 		/* Also by a timer, where no acknowledgment follows. */
@@ -936,8 +936,7 @@ static u32 composite_min_tso_segs(struct sock *sk)
 			rate = mul_u64_u64_shr(rate << 12, composite_parts[r], 64);
 		}
 	}
-	/* ~0UL would turn pacing off; where a long has 32 bits that is soon reached. */
-	lf_set_pacing_rate(sk, min_t(u64, rate, ~0UL - 1));
+	lf_set_pacing_rate(sk, rate);
 	return ca->burst;
 }
 

@@ -373,11 +373,10 @@ static void sabul_increase(struct sabul *ca, u64 rho, u32 n, u32 rtt_ms)
 
 /* --- rates and windows --------------------------------------------------- */
 
-/* Bytes per second at @delta, which is 4 ns or more; ~0UL would be no pacing. */
+/* Bytes per second at @delta, which is 4 ns or more. */
 static u64 sabul_bytes(const struct sabul *ca, u64 delta)
 {
-	return min_t(u64, ~0UL - 1, div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16,
-					      delta >> (SABUL_SHIFT - 16)));
+	return div64_u64(((u64)ca->mss * NSEC_PER_SEC) << 16, delta >> (SABUL_SHIFT - 16));
 }
 
 /* The interval of @n packets in @us microseconds. */
@@ -405,10 +404,7 @@ static u32 sabul_window(const struct sock *sk)
 	return clamp_t(u64, div64_u64(ns << 16, ca->delta >> (SABUL_SHIFT - 16)), 1, BIT(29));
 }
 
-/*
- * In slow start: as the kernel's own, slower near its end.  A ratio of 0 is no pacing, and
- * ~0UL would be none, too.
- */
+/* In slow start: as the kernel's own, slower near its end.  A ratio of 0 is no pacing. */
 static u64 sabul_start_rate(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -416,7 +412,7 @@ static u64 sabul_start_rate(const struct sock *sk)
 	u64 rate = min(lf_window_rate(window, tp->mss_cache, tp->srtt_us), BIT_ULL(40));
 	u32 percent = lf_pacing_ratio(sk, window < tp->snd_ssthresh / 2);
 
-	return min_t(u64, ~0UL - 1, percent ? div_u64(rate * percent, 100) : U64_MAX);
+	return percent ? div_u64(rate * percent, 100) : U64_MAX;
 }
 
 /*
@@ -772,9 +768,10 @@ static void sabul_set_state(struct sock *sk, u8 state)
 		/*
 		 * After a timeout the window is what is in flight plus one packet.
 		 * Otherwise this is no congestion: the path became narrower, or an
-		 * MTU probe failed, and too large packets are sent again.
+		 * MTU probe failed, and too large packets are sent again.  Nor is a SYN.
 		 */
-		if (tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1) {
+		if (tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1 ||
+		    sk->sk_state == TCP_SYN_SENT) {
 			ca->fresh = tp->lost;
 			ca->lost = tp->lost;
 			return;

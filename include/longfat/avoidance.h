@@ -51,7 +51,7 @@ static inline void lf_set_window(struct sock *sk, u32 w)
 
 /*
  * ->get_info.  Of other algorithms' blocks ss shows VEGASINFO only; its round-trip times
- * are true here.  ss reads without the socket lock, so each word is read by itself.
+ * are true here.  ss reads without the socket lock: no value is made of two words.
  */
 static size_t lf_get_info(struct sock *sk, u32 ext, int *attr,
 			  union tcp_cc_info *info)

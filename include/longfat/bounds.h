@@ -12,7 +12,7 @@
 /* A function of its arguments alone: the verifier looks at it once, whoever calls. */
 #define LF_PURE			static
 
-/* A loop which, for the verifier, has @most rounds; more of them never happen. */
+/* A loop which, for the verifier, has @most rounds.  In BPF lf_leap() leaves no more of them. */
 #define lf_while(most, cond)	while (cond)
 /* lf_do(most) { ... } lf_again(cond); the same, looked at behind the first round. */
 #define lf_do(most)		do

@@ -44,12 +44,13 @@ static inline u64 lf_window_rate(u32 window, u32 mss, u32 srtt_us)
 }
 
 /*
- * Pace at @rate bytes per second; at least 1, because 0 would turn pacing off.  That is what
- * SO_MAX_PACING_RATE of 0 asks for, as with the kernel's own.
+ * Pace at @rate bytes per second; at least 1, because 0 would turn pacing off, as ~0UL would.
+ * Where a long has 32 bits that is soon reached.  SO_MAX_PACING_RATE of 0 asks for it, as
+ * with the kernel's own.
  */
 static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 {
-	rate = min_t(u64, max_t(u64, rate, 1), READ_ONCE(sk->sk_max_pacing_rate));
+	rate = min_t(u64, clamp_t(u64, rate, 1, ~0UL - 1), READ_ONCE(sk->sk_max_pacing_rate));
 	WRITE_ONCE(sk->sk_pacing_rate, rate);
 }
 

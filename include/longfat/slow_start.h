@@ -667,6 +667,9 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 	const struct tcp_sock *tp = tcp_sk(sk);
 	enum lf_slow_start_stage stage = LF_SS_OVER;
 
+	/* Of a SYN, where a socket selects us after connect(): it says nothing of the path. */
+	if (sk->sk_state == TCP_SYN_SENT)
+		return gentle;
 	/*
 	 * After an undo the window may have grown out of slow start.  While it is asked whose queue
 	 * it is ssthresh is next to the window.  When it was ours, nothing is to be begun again.

@@ -512,7 +512,8 @@ static void do_establish(struct sender *s, struct bytes *in)
 	u32 kind = take(in), state = s->tp.inet_conn.icsk_ca_state;
 	struct tcp_sock *tp = &s->tp;
 	struct sock *sk = sock_of(s);
-	u32 base = take32(in);
+	bool early = kind & 128;
+	u32 base = take32(in), cwnd, ssthresh;
 
 	call_release(s);
 	memset(tp->inet_conn.icsk_ca_priv, 0,
@@ -559,6 +560,12 @@ static void do_establish(struct sender *s, struct bytes *in)
 	sk->sk_gso_max_size = 65536;
 	if (state)
 		call_set_state(s, TCP_CA_Open);
+	sk->sk_state = TCP_SYN_SENT;
+	cwnd = tp->snd_cwnd;
+	ssthresh = tp->snd_ssthresh;
+	/* Selected after connect(). */
+	if (early)
+		call_init(s);
 	/* A SYN that is lost, or one with data that is answered, comes before. */
 	if (kind & 32)
 		do_reduce(s, TCP_CA_Loss);
@@ -575,7 +582,15 @@ static void do_establish(struct sender *s, struct bytes *in)
 		}
 		tp->inet_conn.icsk_ca_state = TCP_CA_Open;
 	}
-	call_init(s);
+	sk->sk_state = TCP_ESTABLISHED;
+	if (!early) {
+		call_init(s);
+		return;
+	}
+	/* What the handshake took the kernel gives back, and ->init is not asked again. */
+	call_set_state(s, TCP_CA_Open);
+	tcp_snd_cwnd_set(tp, cwnd);
+	tp->snd_ssthresh = ssthresh;
 }
 
 /* Another algorithm had the connection for a while, and this one gets it back. */

@@ -2325,6 +2325,34 @@ static void composite_hook_before_init(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, composite_of(tp)->book, NULL);
 }
 
+/* Selected after connect(), and the SYN is lost: that takes nothing of any stream. */
+static void composite_hook_syn_lost(struct kunit *test)
+{
+	struct tcp_sock *tp = composite_test_sock(test, 10, 2);
+	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
+
+	sk->sk_state = TCP_SYN_SENT;
+	tp->packets_out = 1;
+	tp->lost_out = 1;
+	tp->lost = 1;
+	tp->snd_ssthresh = composite_ssthresh(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	composite_set_state(sk, TCP_CA_Loss);
+	/* The handshake is done, and what the kernel took it gives back. */
+	sk->sk_state = TCP_ESTABLISHED;
+	tp->lost_out = 0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tcp_snd_cwnd_set(tp, 10);
+	composite_set_state(sk, TCP_CA_Open);
+	KUNIT_EXPECT_EQ(test, ca->sum, 10U);
+	KUNIT_EXPECT_EQ(test, (u32)ca->slow, 8U);
+	KUNIT_EXPECT_EQ(test, (u32)ca->book->slow.stage, (u32)LF_SS_GROW);
+	composite_test_ack(tp, 10, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 20U);
+	composite_audit(test, tp, "SYN lost");
+}
+
 static void composite_hook_release(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_sock(test, 10, 5);
@@ -2733,6 +2761,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_hook_no_memory),
 	KUNIT_CASE(composite_hook_memory_storm),
 	KUNIT_CASE(composite_hook_before_init),
+	KUNIT_CASE(composite_hook_syn_lost),
 	KUNIT_CASE(composite_hook_release),
 	KUNIT_CASE(composite_hook_limits),
 	KUNIT_CASE(composite_start_goes_on),

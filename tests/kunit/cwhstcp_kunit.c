@@ -497,7 +497,7 @@ static void cwhstcp_window_rates(struct kunit *test)
 			8000000ULL << 40);
 }
 
-/* Never 0, which is unpaced, and never more than the user wants. */
+/* Never 0 or ~0UL, which are unpaced, and never more than the user wants. */
 static void cwhstcp_rate_written(struct kunit *test)
 {
 	struct sock *sk;
@@ -508,7 +508,7 @@ static void cwhstcp_rate_written(struct kunit *test)
 	lf_set_pacing_rate(sk, 123456789);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 123456789UL);
 	lf_set_pacing_rate(sk, U64_MAX);
-	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ~0UL);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, ~0UL - 1);
 	sk->sk_max_pacing_rate = 1000;
 	lf_set_pacing_rate(sk, 1001);
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_rate, 1000UL);

@@ -1533,6 +1533,31 @@ static void sabul_hook_before_init(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 7);
 }
 
+/* Selected after connect(), and the SYN is lost: the first slow start is still to come. */
+static void sabul_hook_syn_lost(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_first(test, 10, "train");
+	struct sock *sk = (struct sock *)tp;
+
+	sk->sk_state = TCP_SYN_SENT;
+	tp->packets_out = 1;
+	tp->lost_out = 1;
+	tp->lost = 1;
+	tp->snd_ssthresh = sabul_ssthresh(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	sabul_set_state(sk, TCP_CA_Loss);
+	/* The handshake is done, and what the kernel took it gives back. */
+	sk->sk_state = TCP_ESTABLISHED;
+	tp->lost_out = 0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tcp_snd_cwnd_set(tp, 10);
+	sabul_set_state(sk, TCP_CA_Open);
+	sabul_test_ack(tp, 100000, 10, 0, tp->delivered);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->mode, (u32)SABUL_FIRST);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->slow.stage, (u32)LF_SS_GROW);
+	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 20U);
+}
+
 /*
  * Who comes after finds a window, not a ceiling; who came before may have left one.
  * Selected again, nothing is old.
@@ -1995,6 +2020,7 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_undone_asking),
 	KUNIT_CASE(sabul_idle),
 	KUNIT_CASE(sabul_hook_before_init),
+	KUNIT_CASE(sabul_hook_syn_lost),
 	KUNIT_CASE(sabul_hook_switch),
 	KUNIT_CASE(sabul_hook_mtu_probe),
 	KUNIT_CASE(sabul_hook_limits),

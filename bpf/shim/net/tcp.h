@@ -29,6 +29,7 @@ struct in6_addr {
 struct sock_common {
 	u32 skc_daddr, skc_rcv_saddr;
 	u16 skc_dport, skc_num, skc_family;
+	u8 skc_state;
 	struct in6_addr skc_v6_daddr, skc_v6_rcv_saddr;
 };
 
@@ -79,6 +80,8 @@ struct tcp_sock {
 
 enum { SK_PACING_NONE };
 
+enum { TCP_SYN_SENT = 2 };
+
 enum tcp_ca_state {
 	TCP_CA_Open, TCP_CA_Disorder, TCP_CA_CWR, TCP_CA_Recovery, TCP_CA_Loss
 };
@@ -108,6 +111,7 @@ struct tcp_congestion_ops {
 #define sk_dport	__sk_common.skc_dport
 #define sk_num		__sk_common.skc_num
 #define sk_family	__sk_common.skc_family
+#define sk_state	__sk_common.skc_state
 #define sk_v6_daddr	__sk_common.skc_v6_daddr
 #define sk_v6_rcv_saddr	__sk_common.skc_v6_rcv_saddr
 

@@ -60,6 +60,8 @@ struct sk_buff_head {
 
 enum { SK_PACING_NONE, SK_PACING_NEEDED, SK_PACING_FQ };
 
+enum { TCP_ESTABLISHED = 1, TCP_SYN_SENT };
+
 struct socket {
 	unsigned long flags;
 };
@@ -76,7 +78,7 @@ struct sock {
 	struct sk_buff_head sk_write_queue;
 	u16 sk_gso_max_segs;
 	u16 sk_family, sk_num, sk_dport;
-	u8 sk_pacing_shift;
+	u8 sk_state, sk_pacing_shift;
 };
 
 enum tcp_ca_state {
