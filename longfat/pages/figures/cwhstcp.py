@@ -32,7 +32,7 @@ from longfat.pages.shown import (
     rate,
     utilisation,
 )
-from longfat.pages.tables.cwhstcp import pacing, settings
+from longfat.pages.tables.cwhstcp import SOONER, pacing, settings
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
@@ -440,13 +440,15 @@ def fair_fast(runs: Runs) -> Shown:
 
 
 def fair_sooner(runs: Runs) -> Shown:
-    """A cell of those with settings that might make shares equal sooner, beside the default."""
+    """Cells of those with settings that might make shares equal sooner, beside the default."""
     shown = Shown()
-    plain = _fair(runs("cwhstcp-fair-alone-1g")).values
-    for way, of in group(runs("cwhstcp-fair-sooner"), settings).items():
-        for name, value in _fair(of).values.items():
-            shown.values[f"{name}, {way}"] = value
-            shown.values[f"{name}, {way}, less the default"] = minus(value, plain[name], digits=3)
+    for file, default in SOONER.items():
+        plain = _fair(runs(default)).values
+        for way, of in group(runs(file), settings).items():
+            for name, value in _fair(of).values.items():
+                shown.values[f"{name}, {way}"] = value
+                less = minus(value, plain[name], digits=3)
+                shown.values[f"{name}, {way}, less the default"] = less
     return shown
 
 

@@ -213,6 +213,15 @@ def fair_long() -> str:
     return _fair("cwhstcp-fair-10g-long", "cwhstcp-fair-alone-long")
 
 
+# Other settings in cells of these, and what has the default there.
+SOONER = {
+    "cwhstcp-fair-sooner": "cwhstcp-fair-alone-1g",
+    "cwhstcp-fair-c20": "cwhstcp-fair",
+    "cwhstcp-fair-10g-c20": "cwhstcp-fair-10g",
+    "cwhstcp-fair-alone-10g-c20": "cwhstcp-fair-alone-10g",
+}
+
+
 def settings(run: Json) -> str:
     """The parameters that a scenario sets for the module."""
     chosen = run["scenario"]["module"].get("cwhstcp", {})
@@ -220,20 +229,44 @@ def settings(run: Json) -> str:
 
 
 def fair_sooner() -> str:
-    """A cell of those with other settings, beside the default."""
+    """Cells of those with other settings, beside the default."""
 
-    def cell(run: Json) -> tuple[float, str]:
-        return run["scenario"]["link"]["buffer"][0], _flows([run])[0]
+    def cell(run: Json) -> tuple[str, float, bool, float, str]:
+        link = run["scenario"]["link"]
+        beside = "background" in run["observed"]
+        return settings(run), link["rate"], beside, link["buffer"][0], _flows([run])[0]
 
-    tried = grouped("cwhstcp-fair-sooner", settings)
-    place = cell(next(iter(tried.values()))[0])
-    rows = [
-        [f"`{chosen}`", plus([run["observed"]["jain"] for run in runs], 3)]
-        for chosen, runs in tried.items()
-    ]
-    plain = grouped("cwhstcp-fair-alone-1g", cell)[place]
-    rows.insert(0, ["the default", plus([run["observed"]["jain"] for run in plain], 3)])
-    return markdown(["with", "Jain"], rows)
+    def jain(runs: list[Json]) -> str:
+        return plus([run["observed"]["jain"] for run in runs], 3)
+
+    def left(runs: list[Json], beside: bool) -> str:
+        shares = [100 * run["observed"]["background"]["share"] for run in runs if beside]
+        return plus(shares, 1) if beside else "-"
+
+    plain = {key[1:]: runs for file in SOONER.values() for key, runs in grouped(file, cell).items()}
+    rows = []
+    for file in SOONER:
+        for (way, *where), runs in sorted(grouped(file, cell).items()):
+            rate, beside, amount, rtts = where
+            default = plain[tuple(where)]
+            rows.append(
+                [
+                    f"`{way}`",
+                    f"{rate / 1e6:g}",
+                    "Reno" if beside else "nothing",
+                    f"{amount:g} BDP",
+                    rtts,
+                    jain(runs),
+                    jain(default),
+                    left(runs, beside),
+                    left(default, beside),
+                ]
+            )
+    headings = ["with", "Mbit/s", "beside", "buffer", "base RTT, ms"]
+    return markdown(
+        [*headings, "Jain", "by default", "left to Reno, %", "by default"],
+        rows,
+    )
 
 
 def _fair(*files: str) -> str:
