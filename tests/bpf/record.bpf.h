@@ -38,7 +38,7 @@ static noinline void lf_sender_of(struct lf_sender *at, struct sock *sk)
 	at->rack_rtt_us = tp->rack.rtt_us;
 	at->min_rtt_us = tcp_min_rtt(tp);
 	at->pacing_status = sk->sk_pacing_status;
-	at->sk_state = sk->sk_state;
+	at->tcp_state = sk->sk_state;
 	at->ca_state = inet_csk(sk)->icsk_ca_state;
 	at->is_cwnd_limited = BPF_CORE_READ_BITFIELD(tp, is_cwnd_limited);
 }

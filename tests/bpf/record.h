@@ -25,7 +25,7 @@ struct lf_sender {
 	u64 rack_mstamp;
 	u32 rack_rtt_us, min_rtt_us;
 	u32 pacing_status;
-	u8 sk_state, ca_state, is_cwnd_limited;
+	u8 tcp_state, ca_state, is_cwnd_limited;
 };
 
 struct lf_record {

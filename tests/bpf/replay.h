@@ -55,7 +55,7 @@ static void lf_give(struct tcp_sock *tp, const struct lf_sender *from)
 	tp->rack.rtt_us = from->rack_rtt_us;
 	lf_min_rtt_of(tp) = from->min_rtt_us;
 	((struct sock *)tp)->sk_pacing_status = from->pacing_status;
-	((struct sock *)tp)->sk_state = from->sk_state;
+	((struct sock *)tp)->sk_state = from->tcp_state;
 	tp->inet_conn.icsk_ca_state = from->ca_state;
 	tp->is_cwnd_limited = from->is_cwnd_limited;
 }

@@ -81,7 +81,7 @@ same() {
 	longfat-bpf unload "$1" || die "not unloaded behind it"
 	modprobe "tcp_$1" || die "no module"
 	asked "$1" module || exit
-	rmmod "tcp_$1"
+	rmmod "tcp_$1" || die "the module is still in use"
 	# A difference would be seen: the last byte is of the state behind the last call.
 	printf x | dd of="$tmp/calls" bs=1 seek=$(($(stat -c %s "$tmp/calls") - 1)) conv=notrunc status=none
 	! "replay-$1" "$tmp/calls" || die "a difference is not seen"

@@ -115,6 +115,8 @@ fail:
 static void __exit lf_replay_exit(void)
 {
 	remove_proc_entry("lf_replay", NULL);
+	/* It has the state of a recorded call; one that is connected would not be freed. */
+	sock->sk->sk_state = TCP_CLOSE;
 	sock_release(sock);
 	vfree(replay);
 }
