@@ -108,7 +108,7 @@ ANY_KERNEL = (
 # all, but for those of loading, unloading and bpftrace.
 NEWEST = "load autoload one_socket iperf ss_shows in_use trace storm idle"
 TURNS = """autoload_setsockopt autoload_nobody unprivileged rights uninstall parameters load_refused
-bpftrace before_first_ack listener reconnect hostile namespace"""
+bpftrace before_first_ack syn_lost listener reconnect hostile namespace"""
 BOOTS = {
     "bookworm": ("bookworm", SETUP, acceptance("")),
     "bookworm-turns": ("bookworm", SETUP, acceptance("", turns=TURNS)),

@@ -15,8 +15,8 @@ from longfat.run.backends import Uml
 # Those that need neither a second program nor tracing.  The kernel never lets go of the module
 # after the last one.
 CASES = (
-    *("one_socket", "unprivileged", "in_use", "before_first_ack", "listener", "reconnect"),
-    *("hostile", "namespace"),
+    *("one_socket", "unprivileged", "in_use", "before_first_ack", "syn_lost", "listener"),
+    *("reconnect", "hostile", "namespace"),
 )
 
 SCRIPT = """

@@ -17,7 +17,7 @@ here=$(dirname "$0")
 mark="longfat: acceptance begins"
 
 ALL="load autoload autoload_setsockopt autoload_nobody one_socket iperf ss_shows unprivileged
-rights in_use uninstall parameters load_refused trace bpftrace before_first_ack listener reconnect storm idle hostile
+rights in_use uninstall parameters load_refused trace bpftrace before_first_ack syn_lost listener reconnect storm idle hostile
 namespace"
 NAMES="load autoload autoload_setsockopt one_socket unprivileged"
 # The kernel never lets go of the module after it, so it is a module's last.

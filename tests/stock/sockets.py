@@ -62,9 +62,10 @@ def try_cc(s: socket.socket, name: str = CC) -> int:
 
 
 def info(s: socket.socket) -> dict[str, int]:
-    """rto and rtt in microseconds, cwnd and ssthresh in packets."""
-    words = struct.unpack("8x21I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 92))
-    return {"rto": words[0], "rtt": words[15], "ssthresh": words[17], "cwnd": words[18]}
+    """rto and rtt in microseconds, cwnd and ssthresh in packets, retransmissions of all time."""
+    words = struct.unpack("8x24I", s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104))
+    named = {"rto": 0, "rtt": 15, "ssthresh": 17, "cwnd": 18, "retransmissions": 23}
+    return {name: words[i] for name, i in named.items()}
 
 
 def users() -> int:
@@ -375,6 +376,37 @@ def before_first_ack() -> None:
     check(f" {CC} " in shown, f"ss -tin shows {shown!r}")
 
 
+def syn_lost() -> None:
+    """Selected after connect(), whose SYN is lost: of the path that says nothing, and the window
+    doubles in each round trip as it would without."""
+
+    def network(does: str) -> None:
+        subprocess.run(f"tc qdisc replace dev lo root netem {does}", shell=True, check=True)
+
+    server, s = socket.socket(), socket.socket()
+    for one in (server, s):
+        one.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
+        one.settimeout(60)
+    server.bind(("127.0.0.1", 0))
+    server.listen()
+    network("loss 100%")
+    s.setblocking(False)
+    s.connect_ex(server.getsockname())
+    set_cc(s, CC)
+    began = time.monotonic()
+    while not info(s)["retransmissions"]:
+        check(time.monotonic() - began < 10, "no SYN was sent again")
+        time.sleep(0.05)
+    network("delay 50ms limit 10000")
+    s.settimeout(60)
+    receiver, _ = server.accept()
+    receiver.settimeout(60)
+    # Half of this is acknowledged while the other half is under way.
+    transfer(s, receiver, 400_000)
+    check(info(s)["cwnd"] >= 200, f"behind 400 packets the window is {info(s)}")
+    subprocess.run("tc qdisc del dev lo root", shell=True, check=True)
+
+
 def listener() -> None:
     """Set on a listening socket, inherited by what is accepted, and given back."""
     before = users()
@@ -489,7 +521,7 @@ CASES = {
     f.__name__: f
     for f in (
         autoload_setsockopt, autoload_nobody, one_socket, unprivileged, rights, namespace, in_use,
-        trace, observed, before_first_ack, listener, reconnect, storm, idle, hostile,
+        trace, observed, before_first_ack, syn_lost, listener, reconnect, storm, idle, hostile,
     )
 }  # fmt: skip
 
