@@ -231,10 +231,10 @@ def settings(run: Json) -> str:
 def fair_sooner() -> str:
     """Cells of those with other settings, beside the default."""
 
-    def cell(run: Json) -> tuple[str, float, bool, float, str]:
+    def cell(run: Json) -> tuple[float, bool, float, str]:
         link = run["scenario"]["link"]
         beside = "background" in run["observed"]
-        return settings(run), link["rate"], beside, link["buffer"][0], _flows([run])[0]
+        return link["rate"], beside, link["buffer"][0], _flows([run])[0]
 
     def jain(runs: list[Json]) -> str:
         return plus([run["observed"]["jain"] for run in runs], 3)
@@ -243,12 +243,13 @@ def fair_sooner() -> str:
         shares = [100 * run["observed"]["background"]["share"] for run in runs if beside]
         return plus(shares, 1) if beside else "-"
 
-    plain = {key[1:]: runs for file in SOONER.values() for key, runs in grouped(file, cell).items()}
     rows = []
-    for file in SOONER:
-        for (way, *where), runs in sorted(grouped(file, cell).items()):
+    for file, of_default in SOONER.items():
+        plain = grouped(of_default, cell)
+        tried = grouped(file, lambda run: (settings(run), cell(run)))
+        for (way, where), runs in sorted(tried.items()):
             rate, beside, amount, rtts = where
-            default = plain[tuple(where)]
+            default = plain[where]
             rows.append(
                 [
                     f"`{way}`",
