@@ -773,12 +773,12 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     if "at" in loc[:-1]:
         model = At
     return sorted(set(model.model_fields) - {"name", "case_name", "links"}) + (
-        ["case", "vary"] if model is Scenario else []
+        ["case", "like", "vary"] if model is Scenario else []
     )
 
 
-def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
-    """data[a][0][b] = value for the key "a.0.b"."""
+def _put(data: dict[str, Any], key: str, value: Any, where: str) -> None:
+    """data[a][0][b] = value for the key "a.0.b", which stands `where`."""
     at: Any = data
     *parents, last = key.split(".")
     try:
@@ -786,7 +786,7 @@ def _put(data: dict[str, Any], key: str, value: Any, path: Path) -> None:
             at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
         at[last] = value
     except (AttributeError, IndexError, ValueError, TypeError) as error:
-        raise LabError(f"{path}: case or vary: no place {key!r} in this scenario") from error
+        raise LabError(f"{where}: no place {key!r} in this scenario") from error
 
 
 def in_name(value: str) -> str:
@@ -794,15 +794,39 @@ def in_name(value: str) -> str:
     return re.sub(r"[^A-Za-z0-9.]+", "_", value)
 
 
-def load(path: Path, *, kernel: str = "") -> list[Scenario]:
-    """The scenarios of a file: one, or one for each of its `case` tables, and of each one
-    for each combination of its `vary` table; on this kernel, if one is named."""
+def _read(path: Path) -> dict[str, Any]:
+    """What a scenario file says."""
     try:
-        data = tomllib.loads(own.find(path).read_text())
+        return tomllib.loads(own.find(path).read_text())
     except OSError as error:
         raise LabError(f"{path}: cannot be read: {error.strerror}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LabError(f"{path}: is not TOML: {error}") from error
+
+
+def _like(own_keys: dict[str, Any], path: Path) -> dict[str, Any]:
+    """What the file says that this one is like, with the keys of this one, which are paths as
+    those of a case, in their place."""
+    name = own_keys.pop("like")
+    if not isinstance(name, str) or Path(name).name != name:
+        raise LabError(f"{path}: like: is the name of a file in the same directory")
+    other = path.parent / name
+    if not own.find(other).is_file():
+        raise LabError(f"{path}: like: there is no {other}")
+    data = _read(other)
+    if "like" in data:
+        raise LabError(f"{path}: like: {name} is like {data['like']}: name that")
+    for key, value in own_keys.items():
+        _put(data, key, value, f"{path}: like")
+    return data
+
+
+def load(path: Path, *, kernel: str = "") -> list[Scenario]:
+    """The scenarios of a file: one, or one for each of its `case` tables, and of each one
+    for each combination of its `vary` table; on this kernel, if one is named."""
+    data = _read(path)
+    if "like" in data:
+        data = _like(data, path)
     cases, vary = data.pop("case", {"": {}}), data.pop("vary", {})
     for key in {"name", "case_name"} & set(data):
         raise LabError(f"{path}: {key}: is taken from the file")
@@ -831,7 +855,7 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
             raise LabError(f"{path}: {key}: is in case.{case} and in vary")
         one = copy.deepcopy(data)
         for key, value in (settings | varied).items():
-            _put(one, key, value, path)
+            _put(one, key, value, f"{path}: case or vary")
         words = [*([case] if case else []), *map(str, combination)]
         one["name"] = "-".join([path.stem, *map(in_name, words)])
         one["case_name"] = case

@@ -294,6 +294,38 @@ def test_cases_are_named_and_multiply_with_vary(tree: Path, tmp_path: Path, toml
     ]
 
 
+def test_like(tree: Path, tmp_path: Path, toml: Toml) -> None:
+    """What a file does not say is the other's; its keys are paths, and case and vary are whole."""
+    other, own = tmp_path / "x.toml", tmp_path / "own.toml"
+    other.write_text(
+        toml(rest='[case.a]\n"flow.0.cc" = "foo"\n[vary]\n"link.rate" = ["1gbit", "2gbit"]')
+    )
+    own.write_text('like = "x.toml"\nseeds = [7]\n"flow.0.rtt" = "77ms"\n"host.sack" = false')
+    theirs, ours = scenario.load(other), scenario.load(own)
+    assert [one.name for one in ours] == ["own-a-1gbit", "own-a-2gbit"]
+    for one, like in zip(ours, theirs, strict=True):
+        assert (one.seeds, one.flow[0].rtt, one.host.sack) == ([7], 0.077, False)
+        assert (one.flow[0].cc, one.link) == ("foo", like.link)
+    own.write_text('like = "x.toml"\n[vary]\n"link.buffer" = ["9p"]')
+    assert [(one.name, one.link.rate) for one in scenario.load(own)] == [("own-a-9p", 10**7)]
+
+
+@pytest.mark.parametrize(
+    ("like", "says"),
+    [
+        ('"none.toml"', "own.toml: like: there is no "),
+        ('"../x.toml"', "own.toml: like: is the name of a file in the same directory"),
+        ("3", "own.toml: like: is the name of a file in the same directory"),
+        ('"third.toml"', "own.toml: like: third.toml is like x.toml: name that"),
+        ('"x.toml"\n"flow.9.cc" = "reno"', "own.toml: like: no place 'flow.9.cc' in this scenario"),
+    ],
+)
+def test_refused_likes(tree: Path, tmp_path: Path, toml: Toml, like: str, says: str) -> None:
+    (tmp_path / "x.toml").write_text(toml())
+    (tmp_path / "third.toml").write_text('like = "x.toml"')
+    assert says in refusal(tmp_path / "own.toml", f"like = {like}")
+
+
 def test_vary_may_set_what_the_file_leaves_out(tree: Path, tmp_path: Path, toml: Toml) -> None:
     path = tmp_path / "many.toml"
     path.write_text(toml(rest='[vary]\n"module.foo.beta" = [100, 200]'))
