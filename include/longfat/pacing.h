@@ -44,9 +44,9 @@ static inline u64 lf_window_rate(u32 window, u32 mss, u32 srtt_us)
 }
 
 /*
- * Pace at @rate bytes per second; at least 1, because 0 would turn pacing off, as ~0UL would.
- * Where a long has 32 bits that is soon reached.  SO_MAX_PACING_RATE of 0 asks for it, as
- * with the kernel's own.
+ * Pace at @rate bytes per second, from 1 to ~0UL - 1: 0 and ~0UL both turn pacing off.  Where
+ * a long has 32 bits, ~0UL is 34 Gbit/s.  Only SO_MAX_PACING_RATE of 0 turns it off, as with the
+ * kernel's own algorithms.
  */
 static inline void lf_set_pacing_rate(struct sock *sk, u64 rate)
 {

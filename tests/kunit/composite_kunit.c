@@ -2330,21 +2330,8 @@ static void composite_hook_syn_lost(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_sock(test, 10, 2);
 	struct composite *ca = composite_of(tp);
-	struct sock *sk = (struct sock *)tp;
 
-	sk->sk_state = TCP_SYN_SENT;
-	tp->packets_out = 1;
-	tp->lost_out = 1;
-	tp->lost = 1;
-	tp->snd_ssthresh = composite_ssthresh(sk);
-	tcp_snd_cwnd_set(tp, 1);
-	composite_set_state(sk, TCP_CA_Loss);
-	/* The handshake is done, and what the kernel took it gives back. */
-	sk->sk_state = TCP_ESTABLISHED;
-	tp->lost_out = 0;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	tcp_snd_cwnd_set(tp, 10);
-	composite_set_state(sk, TCP_CA_Open);
+	lf_test_lost_syn(&composite_hooks, tp);
 	KUNIT_EXPECT_EQ(test, ca->sum, 10U);
 	KUNIT_EXPECT_EQ(test, (u32)ca->slow, 8U);
 	KUNIT_EXPECT_EQ(test, (u32)ca->book->slow.stage, (u32)LF_SS_GROW);

@@ -1537,21 +1537,8 @@ static void sabul_hook_before_init(struct kunit *test)
 static void sabul_hook_syn_lost(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_first(test, 10, "train");
-	struct sock *sk = (struct sock *)tp;
 
-	sk->sk_state = TCP_SYN_SENT;
-	tp->packets_out = 1;
-	tp->lost_out = 1;
-	tp->lost = 1;
-	tp->snd_ssthresh = sabul_ssthresh(sk);
-	tcp_snd_cwnd_set(tp, 1);
-	sabul_set_state(sk, TCP_CA_Loss);
-	/* The handshake is done, and what the kernel took it gives back. */
-	sk->sk_state = TCP_ESTABLISHED;
-	tp->lost_out = 0;
-	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
-	tcp_snd_cwnd_set(tp, 10);
-	sabul_set_state(sk, TCP_CA_Open);
+	lf_test_lost_syn(&sabul_ops, tp);
 	sabul_test_ack(tp, 100000, 10, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->mode, (u32)SABUL_FIRST);
 	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->slow.stage, (u32)LF_SS_GROW);

@@ -114,6 +114,32 @@ static inline void lf_test_set(struct kunit *test, const char *name,
 }
 
 /*
+ * Selected after connect(), a SYN is lost, and the next is answered: what the kernel took it gives
+ * back.
+ */
+static inline void lf_test_lost_syn(const struct tcp_congestion_ops *ops, struct tcp_sock *tp)
+{
+	u32 cwnd = tcp_snd_cwnd(tp), packets = tp->packets_out;
+	struct sock *sk = (struct sock *)tp;
+
+	sk->sk_state = TCP_SYN_SENT;
+	tp->packets_out = 1;
+	tp->lost_out = 1;
+	tp->lost++;
+	tp->snd_ssthresh = ops->ssthresh(sk);
+	tcp_snd_cwnd_set(tp, 1);
+	if (ops->set_state)
+		ops->set_state(sk, TCP_CA_Loss);
+	sk->sk_state = TCP_ESTABLISHED;
+	tp->packets_out = packets;
+	tp->lost_out = 0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	tcp_snd_cwnd_set(tp, cwnd);
+	if (ops->set_state)
+		ops->set_state(sk, TCP_CA_Open);
+}
+
+/*
  * The first slow start of @ops, with @tp after ->init: slow_start is read in ->init alone.  A
  * loss in it halves 900 packets, but for classic, and takes less later.  After undo it goes
  * on.  At 900 packets limited grows by one for 18.
@@ -139,10 +165,7 @@ static inline void lf_test_first_slow_start(struct kunit *test,
 		/* What is set now is for the next connection. */
 		lf_test_set(test, "slow_start", classic ? "train" : "classic",
 			    0);
-		/* A lost SYN, where it was selected after connect(), ends nothing. */
-		sk->sk_state = TCP_SYN_SENT;
-		ops->ssthresh(sk);
-		sk->sk_state = TCP_ESTABLISHED;
+		lf_test_lost_syn(ops, tp);
 		for (again = 0; again < 3; again++) {
 			w = ops->ssthresh(sk);
 			if (classic)

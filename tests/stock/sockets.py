@@ -108,6 +108,16 @@ def sysctl(name: str, value: str) -> Iterator[None]:
         path.write_text(before)
 
 
+@contextmanager
+def loopback(does: str) -> Iterator[None]:
+    """netem on the loopback device."""
+    subprocess.run(f"tc qdisc replace dev lo root netem {does}", shell=True, check=True)
+    try:
+        yield
+    finally:
+        subprocess.run("tc qdisc del dev lo root", shell=True, check=True)
+
+
 def pair(
     cc: str = CC, *, server_cc: str | None = None, buffer: int = 0
 ) -> tuple[socket.socket, socket.socket]:
@@ -380,31 +390,27 @@ def syn_lost() -> None:
     """Selected after connect(), whose SYN is lost: of the path that says nothing, and the window
     doubles in each round trip as it would without."""
 
-    def network(does: str) -> None:
-        subprocess.run(f"tc qdisc replace dev lo root netem {does}", shell=True, check=True)
-
     server, s = socket.socket(), socket.socket()
     for one in (server, s):
         one.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 1000)
         one.settimeout(60)
     server.bind(("127.0.0.1", 0))
     server.listen()
-    network("loss 100%")
-    s.setblocking(False)
-    s.connect_ex(server.getsockname())
-    set_cc(s, CC)
-    began = time.monotonic()
-    while not info(s)["retransmissions"]:
-        check(time.monotonic() - began < 10, "no SYN was sent again")
-        time.sleep(0.05)
-    network("delay 50ms limit 10000")
-    s.settimeout(60)
-    receiver, _ = server.accept()
-    receiver.settimeout(60)
-    # Half of this is acknowledged while the other half is under way.
-    transfer(s, receiver, 400_000)
-    check(info(s)["cwnd"] >= 200, f"behind 400 packets the window is {info(s)}")
-    subprocess.run("tc qdisc del dev lo root", shell=True, check=True)
+    with loopback("loss 100%"):
+        s.setblocking(False)
+        s.connect_ex(server.getsockname())
+        set_cc(s, CC)
+        began = time.monotonic()
+        while not info(s)["retransmissions"]:
+            check(time.monotonic() - began < 10, "no SYN was sent again")
+            time.sleep(0.05)
+    with loopback("delay 50ms limit 10000"):
+        s.settimeout(60)
+        receiver, _ = server.accept()
+        receiver.settimeout(60)
+        # In five round trips; a window that grows by eight in each has 80 behind as many packets.
+        transfer(s, receiver, 400_000)
+        check(info(s)["cwnd"] >= 200, f"behind 400 packets the window is {info(s)}")
 
 
 def listener() -> None:

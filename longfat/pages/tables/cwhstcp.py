@@ -236,13 +236,6 @@ def fair_sooner() -> str:
         beside = "background" in run["observed"]
         return link["rate"], beside, link["buffer"][0], _flows([run])[0]
 
-    def jain(runs: list[Json]) -> str:
-        return plus([run["observed"]["jain"] for run in runs], 3)
-
-    def left(runs: list[Json], beside: bool) -> str:
-        shares = [100 * run["observed"]["background"]["share"] for run in runs if beside]
-        return plus(shares, 1) if beside else "-"
-
     rows = []
     for file, of_default in SOONER.items():
         plain = grouped(of_default, cell)
@@ -257,17 +250,25 @@ def fair_sooner() -> str:
                     "Reno" if beside else "nothing",
                     f"{amount:g} BDP",
                     rtts,
-                    jain(runs),
-                    jain(default),
-                    left(runs, beside),
-                    left(default, beside),
+                    _jain(runs),
+                    _jain(default),
+                    _left(runs),
+                    _left(default),
                 ]
             )
     headings = ["with", "Mbit/s", "beside", "buffer", "base RTT, ms"]
-    return markdown(
-        [*headings, "Jain", "by default", "left to Reno, %", "by default"],
-        rows,
-    )
+    return markdown([*headings, "Jain", "by default", "left to Reno, %", "by default"], rows)
+
+
+def _jain(runs: list[Json]) -> str:
+    return plus([run["observed"]["jain"] for run in runs], 3)
+
+
+def _left(runs: list[Json]) -> str:
+    """What Reno has beside them, % of the link."""
+    if "background" not in runs[0]["observed"]:
+        return "-"
+    return plus([100 * run["observed"]["background"]["share"] for run in runs], 1)
 
 
 def _fair(*files: str) -> str:
@@ -291,10 +292,8 @@ def _fair(*files: str) -> str:
                     base,
                     loaded,
                     " / ".join(f"{share:.1f}" for share in shares),
-                    plus([one["jain"] for one in observed], 3),
-                    plus([100 * one["background"]["share"] for one in observed], 1)
-                    if beside
-                    else "-",
+                    _jain(runs),
+                    _left(runs),
                     f"{100 * mean(run['summary']['utilisation'] for run in runs):.1f}",
                 ]
             )
