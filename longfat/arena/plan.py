@@ -195,15 +195,6 @@ def _filled(value: Any, cc: Contender, beside: Contender | None) -> Any:
     return value
 
 
-def _put(data: dict[str, Any], key: str, value: Any) -> None:
-    """What a profile sets, by the path of its key."""
-    at: Any = data
-    *parents, last = key.split(".")
-    for part in parents:
-        at = at[int(part)] if isinstance(at, list) else at.setdefault(part, {})
-    at[last] = value
-
-
 def written(
     criterion: Criterion,
     part: Part,
@@ -216,7 +207,7 @@ def written(
     """The scenario of a criterion for an algorithm, as a file has it."""
     data = copy.deepcopy(criterion.scenario)
     for key, value in part.set.items():
-        _put(data, key, value)
+        scenario.put(data, key, value, f"{criterion.id}: set")
     if part.vary:
         data["vary"] = data.get("vary", {}) | part.vary
     if part.cases:

@@ -777,7 +777,7 @@ def _keys(loc: tuple[int | str, ...]) -> list[str]:
     )
 
 
-def _put(data: dict[str, Any], key: str, value: Any, where: str) -> None:
+def put(data: dict[str, Any], key: str, value: Any, where: str) -> None:
     """data[a][0][b] = value for the key "a.0.b", which stands `where`."""
     at: Any = data
     *parents, last = key.split(".")
@@ -817,7 +817,7 @@ def _like(own_keys: dict[str, Any], path: Path) -> dict[str, Any]:
     if "like" in data:
         raise LabError(f"{path}: like: {name} is like {data['like']}: name that")
     for key, value in own_keys.items():
-        _put(data, key, value, f"{path}: like")
+        put(data, key, value, f"{path}: like")
     return data
 
 
@@ -855,7 +855,7 @@ def load(path: Path, *, kernel: str = "") -> list[Scenario]:
             raise LabError(f"{path}: {key}: is in case.{case} and in vary")
         one = copy.deepcopy(data)
         for key, value in (settings | varied).items():
-            _put(one, key, value, f"{path}: case or vary")
+            put(one, key, value, f"{path}: case or vary")
         words = [*([case] if case else []), *map(str, combination)]
         one["name"] = "-".join([path.stem, *map(in_name, words)])
         one["case_name"] = case
