@@ -33,7 +33,7 @@ def _arguments(words: list[str]) -> argparse.Namespace:
         ("keep", "take complete results into docs/results"),
         ("list", "name the figures of these pages of which there are runs"),
         ("measure", "what these pages show that is not of runs"),
-        ("pages", "renew docs/results.md and the tables of the pages from docs/results"),
+        ("pages", "renew docs/results.md, docs/figures and the pages' tables from docs/results"),
     ):
         step = steps.add_parser(name, help=about)
         step.add_argument("--profile", default="full")
@@ -138,7 +138,7 @@ def main(words: list[str]) -> int:
             how = work.profile(work.COMMITTED)
             found = page.sections(catalogue.load().figure, how)
             made = page.markdown(found, how)
-            for path in (DOCS / "img").glob("report-*.svg"):
+            for path in [*DOCS.glob("img/report-*.svg"), *DOCS.glob("figures/*.md")]:
                 if path not in made:
                     path.unlink()
             for path, text in made.items():

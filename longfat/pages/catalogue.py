@@ -91,6 +91,11 @@ class Figure(_Strict):
     criterion: list[Criterion]
 
     @property
+    def where(self) -> str:
+        """Where it is shown, as from docs/."""
+        return f"figures/{self.paper}.md#{self.id}"
+
+    @property
     def suffix(self) -> str:
         """What is behind the names of its runs on the backend beside, and of their file."""
         return f"-{self.beside}"

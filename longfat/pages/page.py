@@ -359,7 +359,7 @@ def _side_by_side(found: list[Section]) -> Table:
     for one in found:
         if (cells := one.beside()) and one.figure.headline:
             older = " (older)" if one.older else ""
-            says = f"{one.figure.headline.says} [{one.figure.id}](#{one.figure.id}){older}"
+            says = f"{one.figure.headline.says} [{one.figure.id}]({one.figure.where}){older}"
             rows.append([says, *cells])
     return Table(["", "ours", *PEERS], rows)
 
@@ -406,10 +406,16 @@ def picture_name(one: Section, number: int) -> str:
 
 
 def markdown(found: list[Section], how: work.Profile) -> dict[Path, str]:
-    """docs/results.md and its pictures: file -> text."""
+    """docs/results.md, docs/figures and their pictures: file -> text."""
     context = _context(found, how) | {"picture_name": picture_name}
-    text = _environment(html=False).get_template("results.md").render(context)
-    files = {DOCS / "results.md": re.sub(r"\n{3,}", "\n\n", text)}
+    templates = _environment(html=False)
+    pages = {DOCS / "results.md": templates.get_template("results.md").render(context)}
+    figures, papers = templates.get_template("figures.md"), catalogue.load().paper
+    for key in dict.fromkeys(one.figure.paper for one in found):
+        of = [one for one in found if one.figure.paper == key]
+        text = figures.render(context | {"paper": papers[key], "sections": of})
+        pages[DOCS / f"figures/{key}.md"] = text
+    files = {path: re.sub(r"\n{3,}", "\n\n", text) for path, text in pages.items()}
     for one in found:
         for number, (_, picture) in enumerate(one.pictures):
             path = DOCS / "img" / picture_name(one, number)

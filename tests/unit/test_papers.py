@@ -762,8 +762,10 @@ def test_what_is_older_is_shown_and_not_counted(
     text = page.html([found], how)
     assert text.count("v1.2") >= 3 and f"1 {verdict}" not in text
     assert "1 more is shown from older versions" in text
-    (text,) = (text for path, text in page.markdown([found], how).items() if path.suffix == ".md")
+    files = page.markdown([found], how)
+    text = files[ROOT / "docs/results.md"]
     assert f"| {verdict} (older: of version v1.2) | {holds} |" in text
+    text = files[ROOT / "docs/figures/ltcp.md"]
     assert f"**{verdict.capitalize()}, {holds} criteria hold.** Older: of version v1.2" in text
     assert f"1 {verdict}" in page.html([before], how)
 
@@ -1407,8 +1409,10 @@ def test_html_loads_nothing(committed: list[page.Section]) -> None:
 def test_every_figure_is_on_both_pages(committed: list[page.Section]) -> None:
     how = work.profile(work.COMMITTED)
     whole, files = page.html(committed, how), page.markdown(committed, how)
-    text = files[ROOT / "docs/results.md"]
     for one in committed:
+        name, _, anchor = one.figure.where.partition("#")
+        text = files[ROOT / "docs" / name]
+        assert f"\n## {anchor}\n" in text
         for where in (html.unescape(whole), text):
             assert f"make report FIGURE={one.figure.id}" in where
             assert str(one.verdict) in where.lower()
@@ -1424,7 +1428,7 @@ def test_the_page_begins_with_what_holds(committed: list[page.Section]) -> None:
     begins, _, _ = text.partition("\n## All figures\n")
     unmet = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
     for one in committed:
-        assert (f"([{one.figure.id}](#{one.figure.id})) |" in begins) is (one.verdict in unmet)
+        assert (f"([{one.figure.id}]({one.figure.where})) |" in begins) is (one.verdict in unmet)
         if one.verdict in unmet:
             said, why = one.shortly
             assert said in {x.criterion.says for x in one.judged if not (x.holds and x.sure)}

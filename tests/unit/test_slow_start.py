@@ -231,10 +231,11 @@ def test_a_table_of_what_there_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_a_picture_that_is_not_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is no link to nowhere."""
     monkeypatch.setattr(data, "DOCS", tmp_path)
-    said = "Not drawn yet: [results.md](results.md#slow-start-time) says what is missing."
+    where = "figures/slow_start.md#slow-start-time"
+    said = f"Not drawn yet: [slow-start-time]({where}) says what is missing."
     assert picture("slow-start-time") == said
     drawn = tmp_path / "img/report-slow-start-time.svg"
     drawn.parent.mkdir()
     drawn.touch()
-    link = "[![Files](img/report-slow-start-time.svg)](results.md#slow-start-time)"
+    link = f"[![Files](img/report-slow-start-time.svg)]({where})"
     assert picture("slow-start-time") == link

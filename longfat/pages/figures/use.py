@@ -8,6 +8,7 @@ from statistics import mean
 from typing import NamedTuple
 
 from longfat.build import modules
+from longfat.pages import catalogue
 from longfat.pages.shown import Runs, Shown, Table, Value, case
 from longfat.run.result import Json
 
@@ -143,7 +144,8 @@ def cell(one: Number, digits: int, *, bold: bool = False) -> str:
 def which(runs: Runs) -> Shown:
     """Every algorithm in every column where it was run."""
     columns = [(heading, found(values(runs)), digits) for _, heading, values, digits in COLUMNS]
-    heads = [f"[{heading}](results.md#{figure})" for figure, heading, _, _ in COLUMNS]
+    where = {one.id: one.where for one in catalogue.load().figure}
+    heads = [f"[{heading}](../{where[figure]})" for figure, heading, _, _ in COLUMNS]
     shown = Shown(tables=[Table(["", *heads], [])])
     for cc in (*OURS, *KERNEL):
         cells = [cell(of[cc], digits) if cc in of else NONE for _, of, digits in columns]

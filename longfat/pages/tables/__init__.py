@@ -35,12 +35,12 @@ def figure(ident: str) -> Callable[[], str]:
 
 
 def picture(ident: str) -> str:
-    """The first picture of a figure of the catalogue, which docs/results.md shows, too."""
+    """The first picture of a figure of the catalogue, which its page in docs/figures shows, too."""
     (chosen,) = catalogue.choose([ident])
     file = f"img/report-{ident}.svg"
     if not (data.DOCS / file).exists():
-        return f"Not drawn yet: [results.md](results.md#{ident}) says what is missing."
-    return f"[![{chosen.number}]({file})](results.md#{ident})"
+        return f"Not drawn yet: [{ident}]({chosen.where}) says what is missing."
+    return f"[![{chosen.number}]({file})]({chosen.where})"
 
 
 PAGES = sorted(path.stem for path in Path(__file__).parent.glob("[a-z]*.py"))

@@ -65,39 +65,32 @@ def _an_ack(_: Runs) -> Iterator[use.Number]:
         yield use.Number(cc, counts["avoidance 1000 2"], cc in older)
 
 
-# Where it is, what is compared -> ours, values, which is best, digits.
+# The figure that has it, what is compared -> ours, values, which is best, digits.
 Best = Callable[[list[float]], float]
 COMPARED: tuple[tuple[str, str, str, use.Values, Best, int], ...] = (
-    ("results.md#ltcp-fig10", "random loss 1e-5, Mbit/s of 962", "ltcp", use.random_loss, max, 0),
-    ("results.md#ghstcp-fig7", "fairness to two Reno, 1 is fair", "ghstcp", use.two_reno, max, 3),
-    (
-        "results.md#which-algorithm",
-        "RTTs 80, 140, 200 ms, Jain; default",
-        "cwhstcp",
-        use.three,
-        max,
-        3,
-    ),
-    ("results.md#sabul-fig3", "RTTs 10, 100 ms, Jain's index", "sabul", use.two, max, 3),
-    ("results.md#ltcp-fig7", "mean queue, ms; the buffer is 42", "ltcp", use.queue, min, 0),
-    ("results.md#ltcp-fig12", "left to one Reno, Mbit/s of 962", "ltcp", use.one_reno, max, 0),
-    ("results.md#which-algorithm", "left to four Reno, %", "cwhstcp", use.left, max, 0),
-    ("performance.md#an-ack", "an ACK in avoidance, instructions", "ltcp", _an_ack, min, 0),
-    ("performance.md#an-ack", "an ACK in avoidance, instructions", "composite-8", _an_ack, min, 0),
+    ("ltcp-fig10", "random loss 1e-5, Mbit/s of 962", "ltcp", use.random_loss, max, 0),
+    ("ghstcp-fig7", "fairness to two Reno, 1 is fair", "ghstcp", use.two_reno, max, 3),
+    ("which-algorithm", "RTTs 80, 140, 200 ms, Jain; default", "cwhstcp", use.three, max, 3),
+    ("sabul-fig3", "RTTs 10, 100 ms, Jain's index", "sabul", use.two, max, 3),
+    ("ltcp-fig7", "mean queue, ms; the buffer is 42", "ltcp", use.queue, min, 0),
+    ("ltcp-fig12", "left to one Reno, Mbit/s of 962", "ltcp", use.one_reno, max, 0),
+    ("which-algorithm", "left to four Reno, %", "cwhstcp", use.left, max, 0),
+    ("ack-cost", "an ACK in avoidance, instructions", "ltcp", _an_ack, min, 0),
+    ("ack-cost", "an ACK in avoidance, instructions", "composite-8", _an_ack, min, 0),
 )
 PEERS = [cc for cc in use.KERNEL if cc != "reno"]
 
 
 def beside() -> str:
     """Ours beside the kernel's own, the best of each row in bold, what is older marked."""
+    where = {one.id: one.where for one in catalogue.load().figure}
     rows = []
-    for where, what, ours, values, best, digits in COMPARED:
+    for figure, what, ours, values, best, digits in COMPARED:
         of = {cc: one for cc, one in use.found(values(marked)).items() if cc in (ours, *PEERS)}
         top = best([one.value for one in of.values()])
         cells = {cc: use.cell(one, digits, bold=one.value == top) for cc, one in of.items()}
-        rows.append(
-            [f"[{what}](docs/{where})", f"`{ours}` {cells[ours]}", *(cells[cc] for cc in PEERS)]
-        )
+        link = f"[{what}](docs/{where[figure]})"
+        rows.append([link, f"`{ours}` {cells[ours]}", *(cells[cc] for cc in PEERS)])
     text = markdown(["measured", "ours", *PEERS], rows)
     return f"{text}\n\n{use.OLDER}" if use.DAGGER in text else text
 
