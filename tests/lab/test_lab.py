@@ -50,6 +50,14 @@ def test_same_seed_same_bytes(experiment: Experiment, tmp_path: Path) -> None:
     assert first["flows"] != second["flows"]
 
 
+def test_another_seed_without_anything_random(experiment: Experiment) -> None:
+    """So one run is all there is of a scenario that draws nothing."""
+    flow = '[[flow]]\ncc = "cubic"\nrtt = "30ms"\nstart = "1s"'
+    udp = '[[udp]]\nrtt = "10ms"\nrate = "2mbit"'
+    first, second = experiment(seeds=[7, 8], more=f"{flow}\n{udp}")
+    assert {key for key in first if first[key] != second[key]} == {"seed", "identity"}
+
+
 def test_link_rate_and_buffer_are_exact(experiment: Experiment) -> None:
     """What an overloaded link delivers is its rate to a packet, and its queue never holds
     more than the buffer."""
