@@ -57,11 +57,11 @@ class Value:
     @property
     def text(self) -> str:
         """Ours, with its interval if there is one."""
-        shown = self.show(self.ours)
         if self.seeds == 1 and not self.half:
-            return shown
-        half = f"{self.half:.2e}" if "e" in shown else f"{self.half:.{self.digits}f}"
-        return f"{shown} ± {half}"
+            return self.show(self.ours)
+        small = max(abs(self.ours), self.half) < 10.0**-self.digits
+        form = ".2e" if small and self.ours else f"z.{self.digits}f"
+        return f"{self.ours:{form}} ± {self.half:{form}}"
 
 
 def over(

@@ -598,6 +598,20 @@ def test_ratio_of_two_means() -> None:
     assert ratio(Value(2), Value(4)).text == "0.50"
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Value(8e-5), "8.00e-05"),
+        (Value(8e-5, 1e-5, 5), "8.00e-05 ± 1.00e-05"),
+        (Value(-0.004, 1.3, 5), "0.00 ± 1.30"),
+        (Value(0.0, 0.0, 5), "0.00 ± 0.00"),
+    ],
+)
+def test_a_small_number(value: Value, text: str) -> None:
+    """It is shown by its power of ten, unless its interval is not small."""
+    assert value.text == text
+
+
 def _of_seeds(*numbers: float, first: int = 1) -> Value:
     runs = [{"seed": first + i, "x": x} for i, x in enumerate(numbers)]
     return over(runs, lambda run: float(run["x"]))

@@ -187,7 +187,7 @@ def _receivers(name: str) -> str:
         ratio = mean(map(loss_by_others, runs))
         law = by_square_root(runs[0]["observed"]["streams"], _beside(runs[0]), ratio)
         losses = [f"{ratio:.2f}", f"{100 * law:.1f}"]
-        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+.1f}", *losses])
+        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+z.1f}", *losses])
     return markdown(
         ["acknowledged", *PATH, "share, %", "off, points", "lost, of Reno's", "by the law, %"], rows
     )
@@ -232,7 +232,7 @@ def gro() -> str:
                 f"{1e3 * ours[0]['scenario']['host']['gro']:g}",
                 *_path(ours[0]),
                 *(plus(of, 1) for of in shares),
-                *(f"{mean(of) - due:+.1f}" for of in shares),
+                *(f"{mean(of) - due:+z.1f}" for of in shares),
             ]
         )
     last = ["composite, %", "N connections, %", "off, points", "N connections' off"]
