@@ -45,10 +45,12 @@ def setup(
     receiver: str,
     senders: Mapping[str, Sequence[str]],
     rtts: Sequence[float],
+    routes: Sequence[str],
     settings: Mapping[str, int | str],
 ) -> list[str]:
     """The commands for the namespace `receiver` and for the senders, each with its tc commands for
-    $dev of $ns, its RTT in seconds, and all with the same sysctl `settings`."""
+    $dev of $ns, its RTT in seconds, words for the receiver's route to it or "", and all with the
+    same sysctl `settings`."""
     link, host = scenario.link, scenario.host
     delays = ",".join(str(round(rtt * 1e9)) for rtt in rtts)
     words = f"rate={changes.whole(link.rate)} limit={scenario.buffer_packets} delay={delays}"
@@ -58,17 +60,20 @@ def setup(
     out = [f"insmod ./{FILE} {words}", _batch("", first)]
     sysctl = " ".join(shlex.quote(f"{key}={value}") for key, value in settings.items())
 
-    def end(ns: str, address: str, *, route: str = "", device: str = "") -> None:
+    def end(ns: str, address: str, *routes: str, device: str = "") -> None:
         lines = [
             "link set lo up",
             f"link set eth0 mtu {link.mtu}{device} up",
             f"addr add {address}/24 dev eth0",
-            f"route add default dev eth0{route}",
+            *(f"route add {route}" for route in routes),
         ]
         out.extend([_batch(ns, lines), f"ip netns exec {ns} sysctl -qw {sysctl}"])
 
-    end(receiver, "10.0.0.2", route=" quickack 1" if host.quickack else "")
+    quick = " quickack 1" if host.quickack else ""
+    own = [f"10.1.{i}.0/24 dev eth0{quick}{words}" for i, words in enumerate(routes) if words]
+    end(receiver, "10.0.0.2", f"default dev eth0{quick}", *own)
     for i, (ns, commands) in enumerate(senders.items()):
-        end(ns, f"10.1.{i}.2", device="" if host.offload else " gso_max_segs 1")
+        device = "" if host.offload else " gso_max_segs 1"
+        end(ns, f"10.1.{i}.2", "default dev eth0", device=device)
         out += [f"ns={ns} dev=eth0", *commands]
     return out

@@ -19,6 +19,7 @@ import shlex
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
+from longfat.build import modules
 from longfat.core.errors import LabError
 from longfat.run import changes, disciplines, iperf3, lflink, traffic
 from longfat.run.disciplines import Bottleneck
@@ -312,6 +313,15 @@ class _Ends:
         return self.exits[group.leave or max(self.exits)]
 
 
+def _for_both(group: Group) -> str:
+    """Words for the route of who accepts an entry's connections, if that host is to have the
+    algorithm, too: DCTCP's receivers have a part of their own, and who needs ECN marks its SYN,
+    which others take no ECN up with.  What is none of the kernel's or ours may be such."""
+    cc = getattr(group, "cc", "reno")
+    known = modules.algorithms() - {"dctcp"}
+    return "" if cc in known else f" congctl {cc}"
+
+
 def _settings(scenario: Scenario) -> dict[str, int | str]:
     """What sysctl is told on each host."""
     limit = _buffers(scenario)
@@ -331,7 +341,8 @@ def _direct(scenario: Scenario, ends: _Ends) -> tuple[list[str], list[str], list
     pairs = zip(ends.senders, ends.groups, strict=True)
     senders = {ns: _sender(scenario, group) for ns, group in pairs}
     rtts = [group.rtt for group in ends.groups]
-    out = lflink.setup(scenario, ends.receiver, senders, rtts, ends.settings)
+    routes = [_for_both(group) for group in ends.groups]
+    out = lflink.setup(scenario, ends.receiver, senders, rtts, routes, ends.settings)
     return out, [*ends.senders, ends.receiver], [f"queuefile {lflink.QUEUE}"]
 
 
@@ -378,6 +389,11 @@ def _routed(
         out.append(f"ip -n {space} route add default via 10.2.{n}.1{quick}")
         for west, net in zip(routers[:at], nets, strict=False):
             out.append(f"ip -n {west} route add 10.2.{n}.0/24 via {net}.2")
+    for i, group in enumerate(ends.groups):
+        there, address = ends.exit_of(group)
+        if (words := _for_both(group)) and not group.reverse:
+            via = f"{address.rpartition('.')[0]}.1{quick}{words}"
+            out.append(f"ip -n {there} route add 10.1.{i}.0/24 via {via}")
     if scenario.host.gro:
         # The device holds what arrives for this time and hands it to TCP as one packet, as the
         # interrupts of a busy interface do.  TCP answers with one acknowledgment for all of it.
@@ -401,7 +417,8 @@ def _routed(
         if not scenario.host.offload:
             # Without the device's offloads TCP makes batches all the same, cut up behind the qdisc.
             out.append(f"ip -n {ns} link set eth0 gso_max_segs 1")
-        out.append(f"ip -n {ns} route add default via 10.1.{i}.1")
+        words = _for_both(group) if group.reverse else ""
+        out.append(f"ip -n {ns} route add default via 10.1.{i}.1{words}")
         out.append(f"ns={ns} dev=eth0")
         out += _sender(scenario, group)
         if group.rtt:
@@ -409,9 +426,9 @@ def _routed(
                 f"tc -n {router} qdisc add dev port{i} root "
                 f"netem delay {group.rtt * 1e6:.3f}us limit 10000000"
             )
-    words = [shlex.quote(f"{key}={value}") for key, value in ends.settings.items()]
+    told = " ".join(shlex.quote(f"{key}={value}") for key, value in ends.settings.items())
     for ns in [*senders, *exits.values(), receiver]:
-        out.append(f"ip netns exec {ns} sysctl -qw {' '.join(words)}")
+        out.append(f"ip netns exec {ns} sysctl -qw {told}")
     queues = [f"queue {routers[0]} bottleneck"]
     if len(nodes) > 1 and nodes[1].device == "east":
         queues.append(f"link {nodes[1].space} east")

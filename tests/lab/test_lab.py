@@ -96,6 +96,15 @@ def test_ecn_marks_instead_of_drops(experiment: Experiment, aqm: str) -> None:
         assert one["summary"]["utilisation"] <= 1.001
 
 
+@pytest.mark.parametrize("leave", [1, 2])
+def test_dctcp_is_dctcp(experiment: Experiment, leave: int) -> None:
+    """Its receiver, behind whichever link, takes ECN up with it: else it is Reno, and unmarked."""
+    marks = 'aqm = "codel"\necn = true\n[[link]]\nrate = "25mbit"\nbuffer = "1bdp"'
+    text = SMALL.replace("[link]", "[[link]]")
+    (one,) = experiment(text=text, cc="dctcp", link=marks, flow=f"leave = {leave}")
+    assert one["flows"][0]["ce_marks"] > 0 and one["summary"]["dropped"] == 0
+
+
 def test_random_loss_is_the_rate_asked_for(experiment: Experiment) -> None:
     (one,) = experiment(text=SMALL.replace("10s", "60s"), link='loss = "0.5%"')
     hop = one["impaired_hop"]

@@ -13,8 +13,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import One
+from conftest import One, Toml
 
+from longfat.build import modules
 from longfat.core.errors import LabError
 from longfat.run import plan, scenario
 from longfat.run.disciplines import AQMS, DISCIPLINES, MARKING, NEWER
@@ -810,6 +811,36 @@ def two_links(tmp_path: Path) -> plan.Plan:
     (tmp_path / "two.toml").write_text(TWO_LINKS)
     (one,) = scenario.load(tmp_path / "two.toml")
     return make(one)
+
+
+@pytest.mark.parametrize("cc", ["dctcp", "foo", "reno"])
+def test_who_may_need_ecn_is_set_at_both_ends(
+    tree: Path,
+    tmp_path: Path,
+    toml: Toml,
+    commands: Commands,
+    monkeypatch: pytest.MonkeyPatch,
+    cc: str,
+) -> None:
+    """By the accepting host's route, whatever the network: dctcp, and what no tree has."""
+    path = tmp_path / "two.toml"
+    udp = '[[udp]]\nrtt = "2ms"\nrate = "1mbit"'
+    text = TWO_LINKS.replace(udp, f'[[flow]]\ncc = "{cc}"\nrtt = "2ms"')
+    path.write_text(text.replace('"reno"', f'"{cc}"'))
+    (two,) = scenario.load(path)
+    path.write_text(toml(cc=f'cc = "{cc}"'))
+    (single,) = scenario.load(path)
+    monkeypatch.setattr(modules, "algorithms", lambda: modules.IN_TREE)
+    did = [" ".join(command[1:]) for command in commands(make(two))]
+    direct = make(single, virtual=True).setup.splitlines()
+    there = [
+        f"-n lf-d route add 10.1.0.0/24 via 10.0.0.1 congctl {cc}",
+        f"-n lf-d1 route add 10.1.1.0/24 via 10.2.1.1 congctl {cc}",
+        f"-n lf-s2 route add default via 10.1.2.1 congctl {cc}",
+        f"route add 10.1.0.0/24 dev eth0 congctl {cc}",
+    ]
+    found = [line for line in [*did, *direct] if "congctl" in line]
+    assert found == ([] if cc == "reno" else there)
 
 
 def test_who_enters_later_does_not_arrive_at_the_first_link(tmp_path: Path) -> None:
