@@ -155,8 +155,8 @@ struct cwhstcp {
 	u64	prior_credit;	/* the same before the last decrease */
 	struct lf_hstcp rule;	/* a(W) that holds at this window */
 	u32	rate;		/* eta a, packets per RTT << LF_RATE_SHIFT */
-	u32	c_rtt, eta;	/* << CWHSTCP_ETA_SHIFT */
-	u32	rtt_us;		/* what eta and blocks were made for */
+	u32	c_rtt;		/* << CWHSTCP_ETA_SHIFT */
+	u32	rtt_us;		/* what c_rtt and blocks were made for */
 	u32	blocks;		/* k */
 	u8	c;		/* parameters of this connection; c > 0 */
 	u8	param_rtt : 1;
@@ -176,12 +176,10 @@ static u32 cwhstcp_c_rtt(u32 rtt_us, u32 c)
 		       CWHSTCP_ETA_SHIFT, USEC_PER_SEC);
 }
 
-/* The fair factor.  The square of a number below 2^31 is below 2^62. */
-static u32 cwhstcp_eta(u32 c_rtt, bool squared)
+/* The fair factor, below 2^42: the square of a number below 2^31 is below 2^62. */
+static u64 cwhstcp_eta(u32 c_rtt, bool squared)
 {
-	if (!squared)
-		return c_rtt;
-	return min_t(u64, (u64)c_rtt * c_rtt >> CWHSTCP_ETA_SHIFT, U32_MAX);
+	return squared ? (u64)c_rtt * c_rtt >> CWHSTCP_ETA_SHIFT : c_rtt;
 }
 
 /* k = floor(c RTT) + 1; made from microseconds, so that 100 ms is 1 exactly. */
@@ -192,10 +190,10 @@ static u32 cwhstcp_blocks(u32 rtt_us, u32 c)
 	return min(rtt_us, cwhstcp_max_rtt_us) * c / USEC_PER_SEC + 1;
 }
 
-/* eta a, at least Reno's 1.  a < 2^29 (include/longfat/hstcp.h), eta < 2^32. */
-static u32 cwhstcp_rate(u32 a, u32 eta)
+/* eta a, at least Reno's 1.  As a < 2^29 (include/longfat/hstcp.h), the product has 71 bits. */
+static u32 cwhstcp_rate(u32 a, u64 eta)
 {
-	return clamp_t(u64, (u64)a * eta >> CWHSTCP_ETA_SHIFT, LF_RATE_ONE,
+	return clamp_t(u64, mul_u64_u64_shr(a, eta, CWHSTCP_ETA_SHIFT), LF_RATE_ONE,
 		       U32_MAX);
 }
 
@@ -221,8 +219,9 @@ static void cwhstcp_trace(const struct sock *sk, enum cwhstcp_reason why,
 	const struct cwhstcp *ca = inet_csk_ca(sk);
 
 	trace_cwhstcp(sk, why, cwnd,
-		      ca->eta >> (CWHSTCP_ETA_SHIFT - LF_RATE_SHIFT), ca->rate,
-		      ca->blocks);
+		      min_t(u64, U32_MAX, cwhstcp_eta(ca->c_rtt, ca->squared) >>
+					  (CWHSTCP_ETA_SHIFT - LF_RATE_SHIFT)),
+		      ca->rate, ca->blocks);
 }
 
 /* The growth that holds at window @w. */
@@ -236,7 +235,7 @@ static void cwhstcp_enter(struct cwhstcp *ca, u32 w)
 	} else {
 		lf_hstcp_rule(&ca->rule, w);
 	}
-	ca->rate = cwhstcp_rate(ca->rule.a, ca->eta);
+	ca->rate = cwhstcp_rate(ca->rule.a, cwhstcp_eta(ca->c_rtt, ca->squared));
 }
 
 /* The window after a loss event at window @w; at least 2. */
@@ -275,7 +274,6 @@ static bool cwhstcp_follow(const struct sock *sk)
 		return false;
 	ca->rtt_us = rtt_us;
 	ca->c_rtt = cwhstcp_c_rtt(rtt_us, ca->c);
-	ca->eta = cwhstcp_eta(ca->c_rtt, ca->squared);
 	ca->blocks = cwhstcp_blocks(rtt_us, ca->c);
 	return true;
 }

@@ -687,7 +687,7 @@ static void sabul_init(struct sock *sk)
 		ca->strength = ca->once ? clamp_t(int, fls64(ca->known >> SABUL_SHIFT) -
 						  fls(6 * ca->c), 0, sabul_strongest) : 0;
 		tp->snd_ssthresh = clamp(tp->snd_ssthresh, 2U, max(tcp_snd_cwnd(tp), 2U));
-	} else if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
+	} else if (lf_first_ssthresh(sk) >= TCP_INFINITE_SSTHRESH && ca->slow_way != LF_CLASSIC) {
 		ca->mode = SABUL_FIRST;
 		lf_slow_start_begin(sk, &ca->slow, ca->slow_way);
 	}

@@ -166,6 +166,16 @@ struct lf_slow_start {
 	u8	level : 2;	/* train: of the next alarm */
 };
 
+/*
+ * ssthresh as a socket selects an algorithm.  That of a lost SYN is none: the kernel forgets it
+ * when the connection is there.
+ */
+static inline u32 lf_first_ssthresh(const struct sock *sk)
+{
+	return sk->sk_state == TCP_SYN_SENT ? TCP_INFINITE_SSTHRESH :
+					      tcp_sk(sk)->snd_ssthresh;
+}
+
 /* ->init.  A connection that knows its ssthresh has no first slow start to come. */
 static inline void lf_slow_start_begin(const struct sock *sk,
 				       struct lf_slow_start *ss,
@@ -181,7 +191,7 @@ static inline void lf_slow_start_begin(const struct sock *sk,
 		ss->base_us = ~0U;
 	if (way == LF_HYSTART)
 		ss->last_us = ~0U;
-	if (tp->snd_ssthresh >= TCP_INFINITE_SSTHRESH && way != LF_CLASSIC)
+	if (lf_first_ssthresh(sk) >= TCP_INFINITE_SSTHRESH && way != LF_CLASSIC)
 		ss->stage = LF_SS_GROW;
 }
 
@@ -656,7 +666,7 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  * if a single packet is lost, there is no queue and the target is far away: such a loss is
  * none of congestion.  A mark is, as is a drop of our own queue; where a probe has repaired
  * the loss of the last packet it looks the same.  Nor did it where the window has stood for
- * a round trip or more, or rises to what the path holds.
+ * a round trip or more, also at snd_cwnd_clamp, or rises to what the path holds.
  *
  * Return: the window, packets.
  */
@@ -678,7 +688,8 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
-	if (stage == LF_SS_OVER || stage == LF_SS_TELL || stage >= LF_SS_DRAIN)
+	if (stage == LF_SS_OVER || stage == LF_SS_TELL || stage >= LF_SS_DRAIN ||
+	    w >= tp->snd_cwnd_clamp)
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||
@@ -715,11 +726,17 @@ static inline void lf_slow_start_again(struct sock *sk, struct lf_slow_start *ss
 static inline void lf_slow_start_undo(struct sock *sk,
 				      struct lf_slow_start *ss)
 {
+	struct tcp_sock *tp = tcp_sk(sk);
+	u32 ssthresh = tp->snd_ssthresh;
+
 	if (!ss->lost)
 		return;
 	/* Nor is ssthresh that of a question which is not answered. */
 	if (ss->way == LF_TRAIN) {
-		lf_train_aim(tcp_sk(sk), ss, ss->target);
+		lf_train_aim(tp, ss, ss->target);
+		/* Where the kernel restores as much, it takes the CWR back, too. */
+		if (tp->snd_ssthresh <= tp->prior_ssthresh)
+			tp->snd_ssthresh = ssthresh;
 		ss->train = 0;
 	}
 	ss->lost = 0;
@@ -727,7 +744,7 @@ static inline void lf_slow_start_undo(struct sock *sk,
 	/* Where the window was held it is that window, and no growth. */
 	ss->owed = 0;
 	ss->delivered = 0;
-	lf_next_round(tcp_sk(sk), ss);
+	lf_next_round(tp, ss);
 }
 
 #endif /* LONGFAT_SLOW_START_H */

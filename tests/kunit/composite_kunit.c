@@ -78,6 +78,7 @@ static struct tcp_sock *composite_test_sock(struct kunit *test, u32 cwnd,
 	tp->data_segs_out = 1;
 	tp->lsndtime = tcp_jiffies32;
 	sk->sk_gso_max_segs = 65535;
+	sk->sk_gso_max_size = 65536;
 	sk->sk_pacing_shift = LF_PACING_SHIFT;
 	lf_test_set(test, "seed", COMPOSITE_SEED, 0);
 	composite_init(sk);
@@ -621,6 +622,11 @@ static void composite_start_lost_by_one(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, ca->sum, 6400 - halved * 400);
 		KUNIT_EXPECT_EQ(test, ca->slow, all[i].over ? 0 : ca->n - 1);
 		KUNIT_EXPECT_EQ(test, slow->stage == LF_SS_OVER, all[i].over);
+		/* To the kernel, too; so it is paced as slow start is. */
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, all[i].over ? ca->sum : 21251U);
+		tcp_snd_cwnd_set(tp, ca->sum);
+		if (!all[i].over)
+			KUNIT_EXPECT_EQ(test, composite_rate(sk), 6000ULL * 1448 * 20);
 		composite_audit(test, tp, "a loss in slow start");
 	}
 }
@@ -669,8 +675,8 @@ static void composite_start_loses(struct kunit *test)
 }
 
 /*
- * A loss after one that did not end slow start finds the kernel's ssthresh at W.  As long as most
- * streams are in slow start, it is one of slow start all the same.
+ * A loss after one that did not end slow start.  As long as most streams are in slow start so is W,
+ * for the kernel, too; from then on it is not.
  */
 static void composite_start_loses_again(struct kunit *test)
 {
@@ -689,7 +695,7 @@ static void composite_start_loses_again(struct kunit *test)
 		}
 		in_all = ca->sum;
 		tcp_snd_cwnd_set(tp, in_all);
-		KUNIT_ASSERT_FALSE(test, tcp_in_slow_start(tp));
+		KUNIT_ASSERT_EQ(test, tcp_in_slow_start(tp), !i);
 		ca->resting = 0;
 		tp->lost_out = 3;
 		tp->lost += 3;
@@ -750,8 +756,9 @@ static void composite_start_undone_late(struct kunit *test)
 	composite_set_state(sk, TCP_CA_Recovery);
 	composite_undo_cwnd(sk);
 	KUNIT_EXPECT_EQ(test, ca->sum, sum);
-	for (i = 0; i < ca->n; i++)
-		KUNIT_EXPECT_LE(test, composite_stream(ca, i)->ssthresh, 640U / 16);
+	for (sum = 0, i = 0; i < ca->n; i++)
+		sum += composite_stream(ca, i)->ssthresh;
+	KUNIT_EXPECT_LE(test, sum, 640U / 2);
 	composite_audit(test, tp, "undone");
 }
 
@@ -1141,8 +1148,8 @@ static void composite_timeouts(struct kunit *test)
 		KUNIT_EXPECT_LE(test, collapsed, lost);
 		KUNIT_EXPECT_GE(test, collapsed, lost * 3 / 4);
 		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 9 * collapsed);
-		/* Up to there by slow start, as Reno, or as most streams are. */
-		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, max(160 - 9 * collapsed, 80U));
+		/* Up to there by slow start: half of 10 packets, of each that is in it. */
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 160 - 5 * collapsed);
 		KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 1U);
 		composite_audit(test, tp, "timeout");
 		/* It comes up by slow start, and no stream grows meanwhile. */
@@ -1151,6 +1158,29 @@ static void composite_timeouts(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp), i);
 		}
 		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 9 * collapsed);
+	}
+}
+
+/* A timeout in Recovery, in which each stream has halved: they come back to that half. */
+static void composite_timeout_in_recovery(struct kunit *test)
+{
+	u32 n;
+
+	for (n = 1; n <= 16; n *= 16) {
+		struct tcp_sock *tp = composite_test_streams(test, 160, n);
+		struct sock *sk = (struct sock *)tp;
+
+		tp->lost += 16 * n;
+		composite_test_event(tp);
+		composite_set_state(sk, TCP_CA_Recovery);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 80U);
+		tp->lost += 16 * n;
+		composite_test_event(tp);
+		tcp_snd_cwnd_set(tp, 1);
+		composite_set_state(sk, TCP_CA_Loss);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, n);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 80U);
+		composite_audit(test, tp, "timeout in recovery");
 	}
 }
 
@@ -1527,6 +1557,39 @@ static void composite_timeout_undone(struct kunit *test)
 	}
 }
 
+/* So it is in a later slow start, also where packets are larger now: that goes on, too. */
+static void composite_slow_start_undone(struct kunit *test)
+{
+	u32 n, larger;
+
+	for (n = 1; n <= 16; n *= 4)
+		for (larger = 0; larger <= 1; larger++) {
+			struct tcp_sock *tp = composite_test_streams(test, 64, n);
+			struct composite *ca = composite_of(tp);
+			struct sock *sk = (struct sock *)tp;
+			u32 sum = 0, i;
+
+			composite_resize(ca, 64, 800, true);
+			tp->snd_ssthresh = 800;
+			tp->lost += 100 * n;
+			composite_test_event(tp);
+			tcp_snd_cwnd_set(tp, 1);
+			composite_set_state(sk, TCP_CA_Loss);
+			if (larger) {
+				inet_csk(sk)->icsk_mtup.enabled = 1;
+				tp->mss_cache *= 2;
+				composite_rescale(sk);
+			}
+			composite_undo_cwnd(sk);
+			KUNIT_EXPECT_EQ(test, ca->sum, 64U >> larger);
+			KUNIT_EXPECT_EQ(test, (u32)ca->slow, n);
+			for (i = 0; i < n; i++)
+				sum += composite_stream(ca, i)->ssthresh;
+			KUNIT_EXPECT_LE(test, lf_apart(sum, 800 >> larger), (u64)n);
+			composite_audit(test, tp, "slow start undone");
+		}
+}
+
 /* Any sequence of events: the sum of the streams is the composite window. */
 static void composite_fuzz(struct kunit *test)
 {
@@ -1747,7 +1810,7 @@ static void composite_test_covers(struct composite *ca, u32 halves)
 
 /*
  * A burst is half a packet more than an acknowledgment covers, on average, or what one of N
- * connections may send in 1/1024 s; at most the device's.
+ * connections may send in 1/1024 s; at most 64 KB, and the device's.
  */
 static void composite_bursts(struct kunit *test)
 {
@@ -1760,14 +1823,19 @@ static void composite_bursts(struct kunit *test)
 	/* Delayed acknowledgments, until it is known. */
 	KUNIT_EXPECT_EQ(test, ca->covers, 2U << 16);
 	/* 1 Gbit/s among 4: 30518 bytes in 1/1024 s. */
-	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, 125000000, 1448), 21U);
-	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, BIT_ULL(44), 536), 65535U);
+	KUNIT_EXPECT_EQ(test, composite_burst_for(sk, 125000000, 1448), 21U);
+	/* What the kernel sends as one, with its headers. */
+	KUNIT_EXPECT_EQ(test, composite_burst_for(sk, BIT_ULL(44), 536),
+			(65536U - 1 - MAX_TCP_HEADER) / 536);
+	sk->sk_gso_max_size = 0;
+	KUNIT_EXPECT_LE(test, composite_burst_for(sk, BIT_ULL(44), 536), 3U);
+	sk->sk_gso_max_size = 65536;
 	for (halves = 2; halves <= 4; halves++) {
 		u64 sum = 0;
 
 		composite_test_covers(ca, halves);
 		for (i = 0; i < 1000; i++)
-			sum += composite_burst_for(ca, 0, 1448);
+			sum += composite_burst_for(sk, 0, 1448);
 		KUNIT_EXPECT_LE(test, lf_apart(sum, 500 * halves + 500), 60ULL);
 	}
 
@@ -2325,12 +2393,18 @@ static void composite_hook_before_init(struct kunit *test)
 	KUNIT_EXPECT_PTR_EQ(test, composite_of(tp)->book, NULL);
 }
 
-/* Selected after connect(), and the SYN is lost: that takes nothing of any stream. */
+/* Selected after connect(), and the SYN is lost, or was before: no stream pays. */
 static void composite_hook_syn_lost(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_sock(test, 10, 2);
 	struct composite *ca = composite_of(tp);
+	struct sock *sk = (struct sock *)tp;
 
+	composite_release(sk);
+	sk->sk_state = TCP_SYN_SENT;
+	tp->snd_ssthresh = 5;
+	composite_init(sk);
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	lf_test_lost_syn(&composite_hooks, tp);
 	KUNIT_EXPECT_EQ(test, ca->sum, 10U);
 	KUNIT_EXPECT_EQ(test, (u32)ca->slow, 8U);
@@ -2710,6 +2784,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_every_loss_counts),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
+	KUNIT_CASE(composite_timeout_in_recovery),
 	KUNIT_CASE(composite_timeout_of_all),
 	KUNIT_CASE(composite_narrower_path),
 	KUNIT_CASE(composite_loss_by_timer),
@@ -2725,6 +2800,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_marks_exact),
 	KUNIT_CASE(composite_undone),
 	KUNIT_CASE(composite_timeout_undone),
+	KUNIT_CASE(composite_slow_start_undone),
 	KUNIT_CASE(composite_fuzz),
 	{}
 };

@@ -70,7 +70,9 @@ static struct cwhstcp *cwhstcp_of(struct tcp_sock *tp)
 
 /* c RTT in 2^-20, and its square, cut off; from 40-digit decimal arithmetic. */
 static const struct {
-	u32 rtt_us, c, eta, squared, blocks;
+	u32 rtt_us, c, eta;
+	u64 squared;
+	u32 blocks;
 } cwhstcp_factors[] = {
 	{ 0, 10, 0, 0, 1 },
 	{ 1, 1, 1, 0, 1 },
@@ -87,12 +89,12 @@ static const struct {
 	{ 240000, 10, 2516582, 6039797, 3 },
 	{ 1000000, 1, 1048576, 1048576, 2 },
 	{ 1000000, 10, 10485760, 104857600, 11 },
-	{ 1000000, 100, 104857600, U32_MAX, 101 },
-	{ 10000000, 100, 1048576000, U32_MAX, 1001 },
+	{ 1000000, 100, 104857600, 10485760000, 101 },
+	{ 10000000, 100, 1048576000, 1048576000000, 1001 },
 	/* Longer paths there are not: held at 20 s. */
-	{ 20000000, 100, 2097152000, U32_MAX, 2001 },
-	{ 20000001, 100, 2097152000, U32_MAX, 2001 },
-	{ U32_MAX - 1, 100, 2097152000, U32_MAX, 2001 },
+	{ 20000000, 100, 2097152000, 4194304000000, 2001 },
+	{ 20000001, 100, 2097152000, 4194304000000, 2001 },
+	{ U32_MAX - 1, 100, 2097152000, 4194304000000, 2001 },
 };
 
 static void cwhstcp_eta_exact(struct kunit *test)
@@ -198,11 +200,11 @@ static void cwhstcp_rate_bounds(struct kunit *test)
 		for (r = 0; r < ARRAY_SIZE(rtts); r++)
 			for (c = 1; c <= 100; c += 33)
 				for (s = 0; s <= 1; s++) {
-					u32 eta = cwhstcp_eta(cwhstcp_c_rtt(rtts[r], c), s);
-					u32 a = lf_hstcp_a(w);
+					u64 eta = cwhstcp_eta(cwhstcp_c_rtt(rtts[r], c), s);
+					u64 a = lf_hstcp_a(w);
 					u32 rate = cwhstcp_rate(a, eta);
-					u64 exact = (u64)a * eta >>
-						    CWHSTCP_ETA_SHIFT;
+					u64 exact = (a * (eta >> 32) << 12) +
+						    (a * (u32)eta >> CWHSTCP_ETA_SHIFT);
 
 					KUNIT_ASSERT_GE(test, rate,
 							LF_RATE_ONE);
@@ -350,9 +352,9 @@ static void cwhstcp_grow_rate(struct kunit *test)
 				}
 				got = (tcp_snd_cwnd(tp) - w) << LF_RATE_SHIFT;
 				low = cwhstcp_rate(lf_hstcp_a(w),
-						   cwhstcp_of(tp)->eta);
+						   cwhstcp_of(tp)->c_rtt);
 				high = cwhstcp_rate(lf_hstcp_a(tcp_snd_cwnd(tp)),
-						    cwhstcp_of(tp)->eta);
+						    cwhstcp_of(tp)->c_rtt);
 				low = min(low, w << LF_RATE_SHIFT);
 				/* Growing, the window is more than w: r^2/2w. */
 				KUNIT_ASSERT_GE_MSG(test, got + low / 50 +
@@ -732,7 +734,7 @@ static void cwhstcp_hook_init(struct kunit *test)
 		KUNIT_EXPECT_TRUE(test, ca->squared);
 		KUNIT_EXPECT_TRUE(test, ca->pacing == CWHSTCP_BLOCK);
 		KUNIT_EXPECT_EQ(test, ca->rtt_us, 240000U);
-		KUNIT_EXPECT_EQ(test, ca->eta, cwhstcp_eta(2516582, true));
+		KUNIT_EXPECT_EQ(test, ca->c_rtt, 2516582U);
 		KUNIT_EXPECT_EQ(test, ca->blocks, 3U);
 		KUNIT_EXPECT_EQ(test, ca->credit, 0ULL);
 		KUNIT_EXPECT_LE(test, ca->rule.floor, windows[i]);
@@ -941,8 +943,7 @@ static void cwhstcp_hook_smoothed(struct kunit *test)
 		tp->srtt_us = rtts[i] << 3;
 		cwhstcp_trips(tp, 1);
 		KUNIT_EXPECT_EQ(test, ca->rtt_us, rtts[i]);
-		KUNIT_EXPECT_EQ(test, ca->eta,
-				cwhstcp_eta(cwhstcp_c_rtt(rtts[i], 10), true));
+		KUNIT_EXPECT_EQ(test, ca->c_rtt, cwhstcp_c_rtt(rtts[i], 10));
 	}
 	/* 100 ms of queue: the window of half of it, four times over. */
 	tp->srtt_us = 200000 << 3;

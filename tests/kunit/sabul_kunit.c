@@ -1533,11 +1533,16 @@ static void sabul_hook_before_init(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_pacing_shift, 7);
 }
 
-/* Selected after connect(), and the SYN is lost: the first slow start is still to come. */
+/* Selected after connect(), and the SYN is lost, or was: the first slow start is to come. */
 static void sabul_hook_syn_lost(struct kunit *test)
 {
 	struct tcp_sock *tp = sabul_test_first(test, 10, "train");
+	struct sock *sk = (struct sock *)tp;
 
+	sk->sk_state = TCP_SYN_SENT;
+	tp->snd_ssthresh = 5;
+	sabul_init(sk);
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	lf_test_lost_syn(&sabul_ops, tp);
 	sabul_test_ack(tp, 100000, 10, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->mode, (u32)SABUL_FIRST);

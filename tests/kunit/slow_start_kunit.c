@@ -968,6 +968,11 @@ static void start_halves(struct kunit *test)
 	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			450U);
+	/* Not at the most that the window may be: there it has stood. */
+	start_begin(test, &s, LF_TRAIN, 900);
+	s.tp->snd_cwnd_clamp = 900;
+	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
+			899U);
 	/* Never less than the algorithm's own decrease leaves, if that is less. */
 	start_begin(test, &s, LF_LIMITED, 900);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 440),
@@ -1137,9 +1142,11 @@ static void start_undone_at_target(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 1000, 999),
 			500U);
 	s.tp->snd_ssthresh = 500;
+	s.tp->prior_ssthresh = 1701;
 	lf_slow_start_undo(start_sk(&s), &s.ss);
-	/* As the kernel does. */
-	s.tp->snd_ssthresh = max(s.tp->snd_ssthresh, 1701U);
+	/* The kernel does, and takes back the CWR: where what was before is more. */
+	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 500U);
+	s.tp->snd_ssthresh = s.tp->prior_ssthresh;
 	KUNIT_EXPECT_EQ(test, s.tp->snd_ssthresh, 1701U);
 	while (tcp_snd_cwnd(s.tp) < 1700)
 		start_ack(&s, 1, START_RTT);
