@@ -41,6 +41,7 @@ class Part(_Strict):
     set: dict[str, Any] = {}  # keys of the scenario, by their paths
     vary: dict[str, list[Any]] = {}  # instead of the scenario's
     cases: list[str] = []  # of the scenario's these alone
+    seeds: list[int] = []  # instead of the profile's
     skip: str = ""  # nothing of it, and why
 
 
@@ -80,6 +81,7 @@ class Number(_Strict):
     floor: float = -math.inf  # a path with less counts as this
     ceiling: float = math.inf  # a path with more counts as this
     same: float = 0.0  # a difference that is none, in `unit`
+    some: bool = False  # of the seeds that have one; else a path has none where a seed has none
     harmful: float | None = None  # beyond this, and worse than the standards
     because: str = ""  # why there
 
@@ -121,7 +123,6 @@ class Criterion(_Strict):
     title: str
     asks: str
     differs: str = ""  # from the document
-    once: bool = False  # one seed, where the others have several: nothing in it is random
     beside: Literal["", "against", "all"] = ""  # who $beside is
     observe: list[str] = []
     scenario: dict[str, Any] = {}

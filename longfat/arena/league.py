@@ -78,6 +78,8 @@ def _add(square: Square, scores: Scores, run: Run) -> None:
         return
     both = _goodputs(record)
     mine = both[0] if run.cc == square.cc else both[1]
+    if run.cc == run.beside:  # as of two others, of which there are both orders
+        mine = sum(both) / 2
     if sum(both):
         square.shares.append(100 * mine / sum(both))
     else:

@@ -127,8 +127,9 @@ def _mbit(entries: Iterable[Json]) -> float:
 
 @_metric
 def utilisation(seen: Seen, who: Who = "all") -> float:
-    """Payload of bulk flows and UDP over what the link can carry, %."""
-    carried = _mbit(flow for flow in seen.flows(who) if not _reversed(seen, flow))
+    """Payload of bulk flows and UDP in the measured time over what the link can carry in it, %."""
+    ahead = [flow for flow in seen.flows(who) if not _reversed(seen, flow)]
+    carried = sum(float(flow["received_bytes"]) for flow in ahead) * 8e-6 / seen.measured
     if who == "all":
         carried += _mbit(seen.run["udp"])
     return 100 * carried / seen.capacity
@@ -337,22 +338,21 @@ def lossy_seconds(seen: Seen) -> float | None:
     return None if found is None else 100 * float(found)
 
 
+def _datagrams(seen: Seen) -> float:
+    """UDP packets that arrived in the measured time."""
+    both = zip(seen.run["udp"], seen.scenario["udp"], strict=True)
+    each = (float(one["goodput_bps"]) / 8 / float(spec["size"]) for one, spec in both)
+    return sum(each) * seen.measured
+
+
 @_metric
-def datagrams_lost(seen: Seen, count: bool = False) -> float | None:
-    """UDP packets that did not arrive, % of those sent in the measured time, or how many.  What is
-    on its way when that begins or ends makes it wrong."""
-    # With UDP's, IP's and Ethernet's headers, of which the rate is.
-    rest = 8 + 20 + 14
-    sent = arrived = 0.0
-    for one, spec in zip(seen.run["udp"], seen.scenario["udp"], strict=True):
-        until = min(spec["start"] + (spec["duration"] or math.inf), seen.scenario["duration"])
-        active = max(0.0, until - max(spec["start"], seen.scenario["warmup"]))
-        sent += spec["rate"] / 8 / (spec["size"] + rest) * active
-        arrived += one["goodput_bps"] / 8 / spec["size"] * seen.measured
-    if not sent:
-        return None
-    lost = max(0.0, sent - arrived)
-    return lost if count else 100 * lost / sent
+@_none("no packet of UDP arrives where nothing else is on the path")
+def datagrams_lost(seen: Seen, base: Seen, count: bool = False) -> float | None:
+    """UDP packets that arrive in the other run, in which nothing is beside them, and not in this,
+    % of those or how many."""
+    sent = _datagrams(base)
+    lost = max(0.0, sent - _datagrams(seen))
+    return (lost if count else 100 * lost / sent) if sent else None
 
 
 # --- time

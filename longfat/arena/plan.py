@@ -23,7 +23,7 @@ from longfat.run.scenario import Scenario
 
 SCENARIOS, RUNS = "scenarios", "runs"
 # Seeds of each run: an algorithm may draw at random where the path does not.
-SEEDS = {"smoke": 1, "standard": 1, "full": 3}
+SEEDS = {"smoke": [1], "standard": [1], "full": [1, 2, 3]}
 STANDARD = {
     "smoke": ("cubic", "reno"),
     "standard": ("cubic", "reno", "bbr"),
@@ -202,7 +202,7 @@ def written(
     beside: Contender | None,
     *,
     kernel: str = "",
-    seeds: int = 1,
+    seeds: Sequence[int] = (1,),
 ) -> dict[str, Any]:
     """The scenario of a criterion for an algorithm, as a file has it."""
     data = copy.deepcopy(criterion.scenario)
@@ -216,7 +216,7 @@ def written(
     head: dict[str, Any] = {"title": title}
     if kernel:
         head["kernel"] = kernel
-    head["seeds"] = [*range(1, 1 + seeds)]
+    head["seeds"] = [*seeds]
     settings = {
         one.cc: dict(one.parameters) for one in (cc, beside) if one is not None and one.parameters
     }
@@ -336,8 +336,8 @@ def _add(
     observe: tuple[str, ...],
     where: Path,
 ) -> None:
-    seeds = 1 if criterion.once else SEEDS[found.profile]
     part = criterion.part(found.profile)
+    seeds = part.seeds or SEEDS[found.profile]
     data = written(criterion, part, cc, beside, kernel=found.kernel, seeds=seeds)
     name = f"{criterion.id}-{cc.file}" + (f"-beside-{beside.file}" if beside else "")
     path = where / f"{name}.toml"

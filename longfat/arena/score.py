@@ -81,11 +81,11 @@ class Cell:
         }
 
     def values(self) -> Values:
-        """The paths that have a value for each seed."""
+        """The paths that have a value for each seed, or for `some`."""
         found: Values = {}
         for path, of in self._by_seed().items():
             there = {seed: value for seed, value in of.items() if value is not None}
-            if len(there) == len(of):
+            if len(there) == len(of) or (self.number.some and there):
                 found[path] = there
         return found
 
@@ -245,6 +245,7 @@ class _Runs:
     def __init__(self, of: Evaluation, records: dict[str, Json], errors: dict[str, str]) -> None:
         self._of = {self._key(run): run for run in of.runs}
         self._roles = {one.id: of.roles(one) for one in of.criteria}
+        self._both_orders = {one.id: one.beside == "all" for one in of.criteria}
         self._records, self._errors = records, errors
         self._fails_beside_itself = {
             (run.criterion, run.cc, run.at): _error(run)
@@ -287,13 +288,19 @@ class _Runs:
         if any(one.name not in self._records for one in wanted):
             return Point(run, missing=True, base=base)
         roles = self._roles[run.criterion]
-        if run.cc != cc:  # it is who the other stands beside
-            roles = {kind: (theirs, ours) for kind, (ours, theirs) in roles.items()}
-        seen = [metrics.Seen(self._records[one.name], roles) for one in wanted]
-        try:
-            value = metrics.of(number.metric, seen[0], seen[1] if base else None, number.arguments)
-        except (LookupError, ArithmeticError, TypeError, ValueError) as error:
-            return Point(run, failed=f"{number.metric}: {error!r}", base=base)
+        other_way = {kind: (theirs, ours) for kind, (ours, theirs) in roles.items()}
+        ways = [roles if run.cc == cc else other_way]
+        if self._both_orders[run.criterion] and run.cc == run.beside:
+            ways = [roles, other_way]  # as it has of others' runs both orders
+        values = []
+        for way in ways:
+            seen = [metrics.Seen(self._records[one.name], way) for one in wanted]
+            try:
+                beside = seen[1] if base else None
+                values.append(metrics.of(number.metric, seen[0], beside, number.arguments))
+            except (LookupError, ArithmeticError, TypeError, ValueError) as error:
+                return Point(run, failed=f"{number.metric}: {error!r}", base=base)
+        value = _mean(values)
         why = metrics.nothing(number.metric) if value is None else ""
         return Point(run, value, why=why, base=base)
 

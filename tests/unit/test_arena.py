@@ -19,6 +19,7 @@ import time
 import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from html.parser import HTMLParser
 from itertools import pairwise
@@ -50,6 +51,7 @@ from longfat.arena.metrics import Seen
 from longfat.arena.score import Mark
 from longfat.build import modules
 from longfat.core.errors import Disturbed, LabError, Unwritable
+from longfat.run import plan as run_plan
 from longfat.run import result, runner, scenario, traffic
 from longfat.run.result import Json
 
@@ -198,8 +200,11 @@ def test_no_run_asks_for_more_memory_than_it_can_use() -> None:
     """Its kernel has a limit, whatever may be in flight."""
     of = plan.evaluation(["vegas"], ["cubic"], "full", only=["6.1-10g", "tcpeval-4.4.3"])
     most = max(of.runs, key=lambda run: run.scenario.most_in_flight)
-    assert most.path == "600ms, 1bdp" and 32 * most.scenario.most_in_flight / 2**20 > 40000
-    assert cost.memory(most) == 1024 + 16384
+    assert most.path == "600 ms, 0.1 BDP"
+    link = most.scenario.link.model_copy(update={"rate": 2 * most.scenario.link.rate})
+    twice = replace(most, scenario=most.scenario.model_copy(update={"link": link}))
+    assert 16 * twice.scenario.most_in_flight / 2**20 > 20000
+    assert cost.memory(twice) == 1024 + 16384
     assert f"at most {cost.memory(most) / 1000:.1f} GB" in cost.total(of.runs, 2)
     # Two of them at once would not fit.
     (large, one), (rest, two) = cost.parts(of.runs, 2, 24000)
@@ -318,16 +323,41 @@ def test_what_is_random_has_several_seeds() -> None:
     """One seed has only what nothing is random in, by the path or by the traffic; of what has
     several, each is another run."""
     of = plan.evaluation(["reno"], ["cubic"], "full")
-    once = {one.id for one in of.criteria if one.once}
+    once = {one.id for one in of.criteria if one.full.seeds == [1]}
     assert once == {"6.1-10g"}
     for run in of.runs:
         one = run.scenario
-        assert len(one.seeds) == (1 if run.criterion in once else 3)
+        assert len(one.seeds) in ((1,) if run.criterion in once else (3, 4))
         drawn = one.short or one.request or one.video or any(flow.jitter for flow in one.flow)
         lossy = any(link.impaired or "loss" in link.changing for link in one.path)
         assert bool(drawn or lossy) is (run.criterion not in once), run.name
         if run.criterion in once:
             assert all(link.aqm == "fifo" and not link.changing for link in one.path), run.name
+
+
+@pytest.mark.parametrize("profile", criteria.PROFILES)
+def test_who_begins_is_even(profile: str) -> None:
+    """Beside others each has as many seeds in which it begins before all of them as in which it
+    comes after them; pairs have both orders."""
+    of = plan.evaluation(["reno"], ["cubic"], profile)
+    first: dict[tuple[str, str], list[bool]] = {}
+    for criterion in of.criteria:
+        ours, theirs = criterion.roles("flow")
+        if not (ours and theirs and criterion.scenario["flow"][ours[0]].get("jitter")):
+            continue
+        for run in of.of(criterion, of.contenders[0]) if criterion.id != "pairs" else ():
+            made = run_plan.make(run.scenario, run.seed, prefix="x", virtual=True)
+            lines = [line.split() for line in made.traffic.splitlines() if line[:4] == "tcp "]
+            at = [
+                [float(x[7]) for x in lines if x[2] in names]
+                for names in ([f"x-s{i}" for i in group] for group in (ours, theirs))
+            ]
+            before, after = max(at[0]) < min(at[1]), min(at[0]) > max(at[1])
+            assert before is not after, run.name
+            first.setdefault((criterion.id, run.path), []).append(before)
+    assert {name for name, _ in first} == {"5.2", "nsperf-coexistence"}
+    for (name, path), each in first.items():
+        assert 2 * sum(each) == len(each), (name, path)
 
 
 def test_one_for_marks_alone() -> None:
@@ -446,6 +476,9 @@ def test_shares() -> None:
     assert value("least_share", one, who="ours") == 120
     assert value("fairness", one) == pytest.approx(81 / (2 * 45))
     assert value("utilisation", one) == 90
+    # Of all of the measured time, also where a flow is there for a part of it.
+    late = record(flows=[flow(0, 6_000_000, received_bytes=30_000_000)])
+    assert value("utilisation", late) == 30
     assert value("ratio", record(flows=[flow(0, 1), flow(1, 0)])) == math.inf
     assert value("ratio", record(flows=[flow(0, 0), flow(1, 0)])) is None
 
@@ -562,10 +595,14 @@ def test_backing_off() -> None:
 
 
 def test_what_a_call_loses() -> None:
-    one = record(udp=[{"udp": 0, "goodput_bps": 900_000}])
-    one["scenario"]["udp"] = [{"rate": 1_042_000, "size": 1000, "start": 0.0, "duration": None}]
-    assert value("datagrams_lost", one) == pytest.approx(10)
-    assert value("datagrams_lost", one, count=True) == pytest.approx(80 * 12.5)
+    one, alone = (record(udp=[{"udp": 0, "goodput_bps": bps}]) for bps in (900_000, 1_000_000))
+    for each in (one, alone):
+        each["scenario"]["udp"] = [{"size": 1000}]
+    assert value("datagrams_lost", one, alone) == pytest.approx(10)
+    assert value("datagrams_lost", one, alone, count=True) == pytest.approx(80 * 12.5)
+    assert value("datagrams_lost", alone, one) == 0
+    one["udp"][0]["goodput_bps"] = 0
+    assert value("datagrams_lost", alone, one) is None
 
 
 def test_what_was_sent_again_and_not_lost() -> None:
@@ -1694,7 +1731,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 def test_tables(own: Path, backend: Fake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the pages show is in them, and where it comes from."""
-    monkeypatch.setitem(plan.SEEDS, "smoke", 2)
+    monkeypatch.setitem(plan.SEEDS, "smoke", [1, 2])
     both_pages(own)
     of, out = small("vegas", "dctcp"), tmp_path / "out"
     carry_out(of, out, backend)
@@ -1778,7 +1815,7 @@ def test_heat_map(own: Path, tmp_path: Path) -> None:
     records = {
         run.name: record(flows=[flow(0, both[0]), flow(1, both[1])])
         for run in of.runs[:6]
-        for both in [each.get((run.cc.text, run.beside.text if run.beside else ""), (75, 75))]
+        for both in [each.get((run.cc.text, run.beside.text if run.beside else ""), (90, 30))]
     }
     errors = {of.runs[6].name: "it crashed\nKernel panic"}
     first, second = league.heat(score.Scores(of, {}, records, errors))
@@ -1804,7 +1841,8 @@ def test_who_is_starved_is_not_harmful(own: Path, tmp_path: Path) -> None:
     least = 'metric = "least_share"\narguments = { who = "theirs" }\nharmful = 50'
     (own / "1.toml").write_text(paired().replace('metric = "goodput"', least))
     criteria.load.cache_clear()
-    each: Json = {f"{one} beside {one}": [5e6, 5e6] for one in ("vegas", "cubic", "bbr")}
+    # Beside itself it is both.
+    each: Json = {f"{one} beside {one}": [7e6, 3e6] for one in ("vegas", "cubic", "bbr")}
     for strong, weak in (("cubic", "vegas"), ("bbr", "vegas"), ("bbr", "cubic")):
         each |= {f"{strong} beside {weak}": [9e6, 1e5], f"{weak} beside {strong}": [1e5, 9e6]}
     # Of two the one that is named first is first in the run.
@@ -1828,6 +1866,19 @@ def test_no_victim_is_harmful() -> None:
             who = number.arguments.get("who", "all")
             if number.metric in ("fairness", "ratio", "least_share") and not alone:
                 assert who == "theirs" or number.harmful is None, f"{one.id}: {number.name}"
+
+
+@pytest.mark.parametrize(("some", "found"), [(False, None), (True, 2.0)])
+def test_a_number_of_some_seeds(
+    own: Path, monkeypatch: pytest.MonkeyPatch, some: bool, found: float | None
+) -> None:
+    monkeypatch.setitem(plan.SEEDS, "smoke", [1, 2])
+    of = small()
+    one, two = [run for run in of.runs if run.cc == of.all[0] and run.path == "10p"]
+    number = of.criteria[0].number[0].model_copy(update={"some": some})
+    cell = score.Cell(of.criteria[0], number, of.all[0])
+    cell.points = [score.Point(one, 2.0), score.Point(two)]
+    assert cell.value == found
 
 
 def test_beside_each_other(own: Path, tmp_path: Path) -> None:

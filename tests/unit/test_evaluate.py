@@ -439,7 +439,7 @@ def other_marks(committed: Path, patch: pytest.MonkeyPatch) -> None:
 
 
 def more_seeds(_: Path, patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(plan.SEEDS, "smoke", 2)
+    patch.setitem(plan.SEEDS, "smoke", [1, 2])
 
 
 def other_series(_: Path, patch: pytest.MonkeyPatch) -> None:
