@@ -230,7 +230,8 @@ struct composite {
 	u8	n;		/* streams; 0: ->init was never called */
 	u8	at;		/* whose turn it is */
 	u8	slow;		/* streams in slow start */
-	bool	resting;	/* any stream may be */
+	u8	resting : 1;	/* any stream may be */
+	u8	first : 1;	/* when this loss event began, all in the first slow start */
 
 	/* A loss event, a rest, a pause; one stream alone. */
 	u32	sent;		/* delivered when the last packet acknowledged
@@ -239,9 +240,6 @@ struct composite {
 	u32	rest_end;	/* the last of the streams' */
 	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	prior_sum;	/* W when this loss event began; 0: undone */
-	u32	prior_ssthresh;	/*   and where slow start was to end; 0: not known,
-				 *   TCP_INFINITE_SSTHRESH: all were in the first
-				 */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
 	struct composite_stream one;
 };
@@ -364,26 +362,6 @@ static void composite_successes(struct sock *sk, u32 acked)
 
 /* --- LOSS ---------------------------------------------------------------- */
 
-/*
- * ssthresh of W, for the kernel: the streams' own, of each at least its window.  2 is the least
- * that one has, and says nothing.  While most are in the first slow start it stays that of this.
- */
-static u32 composite_threshold(const struct sock *sk)
-{
-	struct composite *ca = inet_csk_ca(sk);
-	u64 sum = 0;
-	u32 i;
-
-	for (i = 0; i < ca->n; i++) {
-		const struct composite_stream *s = composite_stream(ca, i);
-
-		sum += s->ssthresh > 2 ? max(s->cwnd, s->ssthresh) : s->cwnd;
-	}
-	if (sum >= TCP_INFINITE_SSTHRESH)
-		sum = 2 * ca->slow > ca->n ? tcp_sk(sk)->snd_ssthresh : ca->sum;
-	return max_t(u32, sum, 2);
-}
-
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
 {
@@ -428,7 +406,7 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 		s->rest_end += 4 * ca->sum;
 	if (!ca->resting || after(s->rest_end, ca->rest_end))
 		ca->rest_end = s->rest_end;
-	ca->resting = true;
+	ca->resting = 1;
 	composite_take(ca, s);
 	if (!again)
 		s->ssthresh = max(s->cwnd / 2, 2U);
@@ -446,15 +424,18 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	bool severe = why == COMPOSITE_TIMEOUT;
+	u32 half = ca->sum / 2;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
 	lost = min(lost, 16U * ca->n);
 	while (lost--)
 		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
 	ca->quiet = 0;
-	if (ca->book && (why == COMPOSITE_TIMEOUT || !ca->slow))
+	/* After a timeout they come back by slow start. */
+	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
+	if (ca->book && (severe || !ca->slow))
 		ca->book->slow.stage = LF_SS_OVER;
-	tcp_sk(sk)->snd_ssthresh = composite_threshold(sk);
 }
 
 /* --- the first slow start ------------------------------------------------ */
@@ -503,6 +484,9 @@ static void composite_start_lost(struct sock *sk)
 	struct lf_slow_start *slow = &ca->book->slow, before = *slow;
 	u32 w, i;
 
+	/* The kernel's is W since a stream backed off, as if W were not in slow start. */
+	if (2 * ca->slow > ca->n)
+		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum);
 	if (w == ca->sum && before.stage == LF_SS_GROW && !lf_train_near(&before, w)) {
 		*slow = before;
@@ -552,18 +536,17 @@ static u64 composite_rate(const struct sock *sk)
 
 /*
  * The burst, in packets, of one of N connections that send @rate together: what the kernel
- * would send at once at its rate, or what an acknowledgment lets out, if that is more: what
- * it covers and half a packet.
+ * would send at once at its rate, @most bytes at most, or what an acknowledgment lets out, if
+ * that is more: what it covers and half a packet.
  */
-static u32 composite_burst_for(const struct sock *sk, u64 rate, u32 mss)
+static u32 composite_burst_for(struct composite *ca, u64 rate, u32 most, u32 mss)
 {
-	struct composite *ca = inet_csk_ca(sk);
 	/* On average, not rounded. */
 	u32 clocked = (ca->covers + BIT(15) +
 		       composite_below(&ca->book->spread, BIT(16))) >> 16;
-	u64 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n), lf_largest_burst(sk));
+	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n), most);
 
-	return max3(clocked, (u32)timed / mss, 1U);
+	return max3(clocked, timed / mss, 1U);
 }
 
 /*
@@ -588,7 +571,8 @@ static void composite_pace(struct sock *sk)
 	ca->book->even = div64_u64(rate << 12, max3(rate, most, 1ULL));
 	if (sk->sk_gso_max_segs != ca->burst)
 		ca->burst_before = sk->sk_gso_max_segs;
-	ca->burst = min(composite_burst_for(sk, rate, max(tcp_sk(sk)->mss_cache, 1U)),
+	ca->burst = min(composite_burst_for(ca, rate, lf_largest_burst(sk),
+					    max(tcp_sk(sk)->mss_cache, 1U)),
 			max_t(u32, ca->burst_before, 1));
 	WRITE_ONCE(sk->sk_gso_max_segs, ca->burst);
 }
@@ -632,8 +616,8 @@ static void composite_rescale(struct sock *sk)
 	if (!old || mss <= old || !inet_csk(sk)->icsk_mtup.enabled)
 		return;
 	ca->prior_sum = div_u64((u64)ca->prior_sum * old, mss);
-	if (ca->prior_ssthresh < TCP_INFINITE_SSTHRESH)
-		ca->prior_ssthresh = div_u64((u64)ca->prior_ssthresh * old, mss);
+	if (tp->prior_ssthresh < TCP_INFINITE_SSTHRESH)
+		tp->prior_ssthresh = div_u64((u64)tp->prior_ssthresh * old, mss);
 	if (tp->snd_ssthresh < TCP_INFINITE_SSTHRESH)
 		tp->snd_ssthresh = max_t(u32, div_u64((u64)tp->snd_ssthresh * old, mss), 2);
 	composite_resize(ca, div_u64((u64)ca->sum * old, mss), tp->snd_ssthresh, false);
@@ -737,7 +721,7 @@ static void composite_delivered(struct composite *ca, const struct rate_sample *
 	if (rs->prior_mstamp && after(rs->prior_delivered, ca->sent))
 		ca->sent = rs->prior_delivered;
 	if (ca->resting && !before(ca->sent, ca->rest_end))
-		ca->resting = false;
+		ca->resting = 0;
 }
 
 /* An acknowledgment that the streams are to know of. */
@@ -842,20 +826,17 @@ static u32 composite_ssthresh(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	bool first = ca->slow == ca->n &&
-		     composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
 
 	/* A lost SYN is a loss before ->init: zeroed state. */
 	if (!ca->n)
 		return max(tcp_snd_cwnd(tp) / 2, 2U);
 	ca->prior_sum = ca->sum;
-	ca->prior_ssthresh = first ? TCP_INFINITE_SSTHRESH :
-			     composite_threshold(sk) % TCP_INFINITE_SSTHRESH;
+	ca->first = ca->slow == ca->n && composite_stream(ca, 0)->ssthresh >= TCP_INFINITE_SSTHRESH;
 	/* Our own queue is not the path. */
 	if (ca->book && ca->slow && ca->book->slow.stage != LF_SS_OVER &&
 	    (tp->lost != ca->lost || tp->delivered_ce != ca->marked))
 		composite_start_lost(sk);
-	return composite_threshold(sk);
+	return max(ca->sum, 2U);
 }
 
 static void composite_set_state(struct sock *sk, u8 state)
@@ -893,19 +874,19 @@ static u32 composite_undo_cwnd(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	const struct tcp_sock *tp = tcp_sk(sk);
-	u32 w = max(ca->sum, ca->prior_sum), ssthresh = ca->prior_ssthresh;
-	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 cwnd = tcp_snd_cwnd(tp), w = max(ca->sum, ca->prior_sum);
+	u32 goal = ca->first ? TCP_INFINITE_SSTHRESH : tp->prior_ssthresh;
 
 	if (!ca->n)
 		return cwnd;
-	/* Slow start goes on, a later one as well. */
+	/* Slow start goes on, a later one as well, to where the kernel's does. */
 	if (ca->prior_sum)
-		composite_resize(ca, w, ssthresh > w ? ssthresh : 0, true);
-	if (ca->book && ssthresh >= TCP_INFINITE_SSTHRESH)
+		composite_resize(ca, w, goal > w ? goal : 0, ca->first);
+	if (ca->book && ca->first)
 		lf_slow_start_undo(sk, &ca->book->slow);
 	/* Nothing more is to be undone of it. */
 	ca->prior_sum = 0;
-	ca->resting = false;
+	ca->resting = 0;
 	ca->lost = tp->lost;
 	composite_trace(sk, COMPOSITE_UNDO, ca->at);
 	return max(cwnd, min(ca->sum, tp->prior_cwnd));

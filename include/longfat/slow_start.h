@@ -666,7 +666,7 @@ static noinline __maybe_unused u32 lf_slow_start(struct sock *sk,
  * if a single packet is lost, there is no queue and the target is far away: such a loss is
  * none of congestion.  A mark is, as is a drop of our own queue; where a probe has repaired
  * the loss of the last packet it looks the same.  Nor did it where the window has stood for
- * a round trip or more, also at snd_cwnd_clamp, or rises to what the path holds.
+ * a round trip or more, or rises to what the path holds.
  *
  * Return: the window, packets.
  */
@@ -688,8 +688,7 @@ static inline u32 lf_slow_start_loss(const struct sock *sk,
 		stage = ss->stage;
 	ss->lost = stage != LF_SS_OVER;
 	ss->stage = LF_SS_OVER;
-	if (stage == LF_SS_OVER || stage == LF_SS_TELL || stage >= LF_SS_DRAIN ||
-	    w >= tp->snd_cwnd_clamp)
+	if (stage == LF_SS_OVER || stage == LF_SS_TELL || stage >= LF_SS_DRAIN)
 		return gentle;
 	if (ss->way == LF_TRAIN && ss->target &&
 	    (lf_train_near(ss, w) ||

@@ -968,11 +968,6 @@ static void start_halves(struct kunit *test)
 	start_rise(test, &s, START_RTT, 2 * START_RTT, 8);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
 			450U);
-	/* Not at the most that the window may be: there it has stood. */
-	start_begin(test, &s, LF_TRAIN, 900);
-	s.tp->snd_cwnd_clamp = 900;
-	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 899),
-			899U);
 	/* Never less than the algorithm's own decrease leaves, if that is less. */
 	start_begin(test, &s, LF_LIMITED, 900);
 	KUNIT_EXPECT_EQ(test, lf_slow_start_loss(start_sk(&s), &s.ss, 900, 440),
