@@ -296,8 +296,8 @@ class _Runs:
         for way in ways:
             seen = [metrics.Seen(self._records[one.name], way) for one in wanted]
             try:
-                beside = seen[1] if base else None
-                values.append(metrics.of(number.metric, seen[0], beside, number.arguments))
+                than = seen[1] if base else None
+                values.append(metrics.of(number.metric, seen[0], than, number.arguments))
             except (LookupError, ArithmeticError, TypeError, ValueError) as error:
                 return Point(run, failed=f"{number.metric}: {error!r}", base=base)
         value = _mean(values)

@@ -169,6 +169,11 @@ def on_pages(pages: list[str]) -> tuple[list[Figure], list[Measurement]]:
     return figures, rest
 
 
+def where() -> dict[str, str]:
+    """Figure -> where it is shown, as from docs/."""
+    return {figure.id: figure.where for figure in load().figure}
+
+
 def choose(ids: list[str]) -> list[Figure]:
     """The figures of these ids, all of them if there are none."""
     figures = load().figure

@@ -144,7 +144,7 @@ def cell(one: Number, digits: int, *, bold: bool = False) -> str:
 def which(runs: Runs) -> Shown:
     """Every algorithm in every column where it was run."""
     columns = [(heading, found(values(runs)), digits) for _, heading, values, digits in COLUMNS]
-    where = {one.id: one.where for one in catalogue.load().figure}
+    where = catalogue.where()
     heads = [f"[{heading}](../{where[figure]})" for figure, heading, _, _ in COLUMNS]
     shown = Shown(tables=[Table(["", *heads], [])])
     for cc in (*OURS, *KERNEL):

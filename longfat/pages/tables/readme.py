@@ -83,7 +83,7 @@ PEERS = [cc for cc in use.KERNEL if cc != "reno"]
 
 def beside() -> str:
     """Ours beside the kernel's own, the best of each row in bold, what is older marked."""
-    where = {one.id: one.where for one in catalogue.load().figure}
+    where = catalogue.where()
     rows = []
     for figure, what, ours, values, best, digits in COMPARED:
         of = {cc: one for cc, one in use.found(values(marked)).items() if cc in (ours, *PEERS)}
