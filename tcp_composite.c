@@ -268,8 +268,7 @@ static void composite_trace(const struct sock *sk, enum composite_reason why, u3
 {
 	struct composite *ca = inet_csk_ca(sk);
 
-	trace_composite(sk, why, ca->sum, i, composite_stream(ca, i)->cwnd,
-			ca->n, ca->slow);
+	trace_composite(sk, why, ca->sum, i, composite_stream(ca, i)->cwnd, ca->n, ca->slow);
 }
 
 /* Take a stream's credit out of the sum, or put it in, before and after change. */
@@ -542,8 +541,7 @@ static u64 composite_rate(const struct sock *sk)
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 most, u32 mss)
 {
 	/* On average, not rounded. */
-	u32 clocked = (ca->covers + BIT(15) +
-		       composite_below(&ca->book->spread, BIT(16))) >> 16;
+	u32 clocked = (ca->covers + BIT(15) + composite_below(&ca->book->spread, BIT(16))) >> 16;
 	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n), most);
 
 	return max3(clocked, timed / mss, 1U);
@@ -730,8 +728,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
 	/* After a SYN with data the kernel takes one delivery back. */
-	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0);
-	u32 cwnd = tcp_snd_cwnd(tp), w;
+	u32 acked = max_t(s32, tp->delivered - ca->delivered, 0), cwnd = tcp_snd_cwnd(tp), w;
 	u32 lost = max_t(s32, tp->lost - ca->lost, 0), held = min(acked, ca->held);
 	bool echoed = lf_echoed(sk, &ca->echo_end);
 
