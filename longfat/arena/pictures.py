@@ -10,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from longfat.arena import league
 from longfat.arena.criteria import Criterion, Picture
-from longfat.arena.plan import Contender, Run
+from longfat.arena.plan import Contender, Run, in_words
 from longfat.arena.score import Cell, Scores
 from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
@@ -99,7 +99,7 @@ def _curve(cells: list[Cell]) -> str:
             *before, (name, last) = point.run.at
             x = _amount(last)
             if x is not None:
-                rest = ", ".join(value for _, value in before)
+                rest = in_words(tuple(before)) if before else ""
                 lines.setdefault(rest, {}).setdefault(x, []).append(point.value)
         for number, (rest, line) in enumerate(lines.items()):
             at = sorted(line)

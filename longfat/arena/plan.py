@@ -86,7 +86,9 @@ def beside_in_words(other: Contender | None) -> str:
 
 
 def in_words(at: tuple[tuple[str, str], ...]) -> str:
-    return ", ".join(value for _, value in at) or "the path"
+    """A path in words, such as "1 to 1, 0.25bdp, from 4s"."""
+    words = (f"from {value}" if key.endswith(".start") else value for key, value in at)
+    return ", ".join(words) or "the path"
 
 
 @dataclass(frozen=True)
