@@ -61,7 +61,7 @@ results: ## Measure again what the pages of docs/ show, and renew them; PAGE="lt
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build) or full (hours); DRY=1 only says what it costs; more: docs/report.md
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
-evaluate: ## Each of our algorithms by most criteria, the profile smoke; by all: PROFILE=standard or full (hours; it says how many), ALGORITHMS="ltcp sabul"; into evaluated/
+evaluate: ## Each of our algorithms by most criteria, the profile smoke; by more: PROFILE=standard; by all: PROFILE=full (hours; it says how many), ALGORITHMS="ltcp sabul"; into evaluated/
 	@scripts/deps.sh
 	@$(LAB) evaluate $(or $(ALGORITHMS),$(MODULES:tcp_%=%)) --profile $(or $(PROFILE),smoke)
 

@@ -271,6 +271,7 @@ dkms-remove)
 	dkms remove "longfat/$version" --all
 	rm -rf "$sources"
 	remove_pages "$@"
+	remove "$loads" "$sysctls"
 	;;
 *)
 	die "no such action: install, uninstall, dkms or dkms-remove"

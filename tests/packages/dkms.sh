@@ -50,6 +50,10 @@ installed updates/dkms
 for module in $MODULES; do
 	[ -s "/usr/local/share/man/man4/$module.4" ] || die "no manual page of $module"
 done
+# Written by hand, as docs/install.md says: a boot that finds no module would fail on them.
+mkdir -p /etc/modules-load.d /etc/sysctl.d
+echo tcp_ltcp >/etc/modules-load.d/longfat.conf
+echo net.ipv4.tcp_congestion_control = ltcp >/etc/sysctl.d/90-longfat.conf
 make dkms-remove KVER="$kernel"
 absent
 

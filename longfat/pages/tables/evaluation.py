@@ -22,12 +22,12 @@ COUNTED = ("better", "between", "worse", "harmful", "not harmful", "failed", "")
 
 # What decides which algorithm to take: criterion, place of the number in it, and what it is called.
 DECIDING = (
-    ("6.1", 0, "alone, any wired path: utilisation, %"),
+    ("6.1", 0, "alone, wired: utilisation, %"),
     ("nsperf-loss", 0, "random loss: utilisation, %"),
     ("6.4", 3, "losses in bursts: utilisation, %"),
     ("6.4", 2, "a moving phone: utilisation, %"),
     ("7.3", 1, "low orbit: utilisation, %"),
-    ("7.5", 1, "600 ms: until 90 % of the rate, s"),
+    ("7.5", 0, "600 ms: utilisation, %"),
     ("5.1.2", 2, "its queue, 95 %, ms"),
     ("5.1.3", 0, "loss that it causes, %"),
     ("5.1.4", 0, "among its own: Jain's index"),
