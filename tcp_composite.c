@@ -22,10 +22,10 @@
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
  * its own.  And a stream backs off at most once per round trip: after a back-off it
- * rests, and absorbs every LOSS until a packet is delivered that was sent since, and a few
- * more, as losses are found late.  With one event per recovery, N - 1 streams would be
- * untouched however many packets an overflow took.  Without the second rule, one event
- * per packet would take W to nothing.
+ * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
+ * for a few packets more, as losses are found late.  With one event per recovery, N - 1
+ * streams would be untouched however many packets an overflow took.  Without the second
+ * rule, one event per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
@@ -50,8 +50,8 @@
  * no flood after recovery (Figs. 7 to 12).
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
- * would.  A full FIFO drops what finds no room: of a burst more than of as many single
- * packets.  What a Reno sender has as a burst hangs on the receiver: an acknowledgment
+ * would.  A full FIFO drops what finds no room: of ten packets in a burst more than of ten
+ * single ones.  What a Reno sender has as a burst hangs on the receiver: an acknowledgment
  * that covers k packets lets k leave at once.  So a burst here is of k + 1/2 packets on
  * average, and k is measured: 1 where every packet is acknowledged, 2 with delayed
  * acknowledgments.  Where more come at once they were mostly merged by time, as by GRO.  In
@@ -66,17 +66,16 @@
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, by a hash of
  * what was sent.  So a gap is at most 3.1 times the mean.  Its deviation is three
  * quarters of the mean; in a Poisson process, which many independent senders together are,
- * it is the mean.  No gap may be shorter than SO_MAX_PACING_RATE has it.  With c for that
- * gap, relative to the mean one and at most 1, a gap is the mean times c + (1 - c) A B.  So
- * the mean stays: with the short gaps cut off it would rise, and less than that rate be
- * reached.
+ * it is the mean.  No gap may be shorter than SO_MAX_PACING_RATE has it.  Let c be that
+ * gap, relative to the mean one and at most 1.  Then a gap is the mean times c + (1 - c) A B:
+ * none is shorter than c, and the mean stays.
  *
- * p > 1 lets the acknowledgments stay the clock.  The 1/2 of the burst and that of p, the
- * parameter pacing / 100, are fitted to the share of N connections (docs/composite.md).
- * While the window is below half of W or of ssthresh, p is tcp_pacing_ss_ratio, as the
- * kernel's.
- * tcp_pacing_ca_ratio is p of one stream alone, which has the kernel's bursts: of more
- * streams it would not be that of N connections, and the parameter pacing is in its place.
+ * p > 1 lets the acknowledgments stay the clock.  Both halves, that of the burst and that of
+ * p (the parameter pacing / 100), are fitted to the share of N connections
+ * (docs/composite.md).  While the window is below half of W or of ssthresh, p is
+ * tcp_pacing_ss_ratio, as the kernel's.
+ * One stream alone has the kernel's bursts, and tcp_pacing_ca_ratio for p.  With more
+ * streams that ratio would not give the share of N connections, so they have the parameter.
  * Gaps are even for one stream, and for a window of less than two bursts.  The kernel
  * halves a gap for a sender that was late, as with any pacing.  Under fq TCP hands down
  * 1/1024 s at the rate of a gap, so a short one may be that of several bursts, and the mean
@@ -84,9 +83,9 @@
  *
  * Differences from the thesis
  *
- *  1. The thesis's distribution functions remember who was chosen.  Of its lottery what
- *     matters here is that a LOSS is seldom dealt to a stream that rests.  With events in
- *     turn many streams have less than their share (docs/composite.md).
+ *  1. The thesis's distribution functions remember who was chosen.  Here one thing of that
+ *     is left: a LOSS is seldom dealt to a stream that rests.  With events in turn many
+ *     streams have less than their share (docs/composite.md).
  *  2. Which packets are lost, and their retransmission, is the kernel's business
  *     (SACK, RACK, TLP).  The sender's operating mode, the warp sequence and the
  *     custom timer, and with them the rule of one loss per recovery, are gone.
@@ -116,9 +115,9 @@
  * 11. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  A loss before that makes all back off if slow start
  *     overflowed the path, or if a mark came.  If the window no longer doubled, all leave
- *     slow start and the loss is dealt as any other.  If one packet was lost and there is no
- *     queue, slow start goes on.  The thesis's end it one by one, at losses.
- *     slow_start=classic is the thesis's, and so is one stream.
+ *     slow start and the loss is dealt as any other.  If one packet was lost, there is no
+ *     queue and the end of slow start is far, it goes on.  The thesis's end it one by one,
+ *     at losses.  slow_start=classic is the thesis's, and so is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
@@ -291,11 +290,11 @@ static void composite_turn(struct composite *ca)
 }
 
 /*
- * W becomes @w, and each stream keeps its part of it; what is rounded is nobody's loss.
- * ssthresh of each becomes its part of @ssthresh, 0: stays.  Without @all a stream in its
- * first slow start, which has none, gets none, and the others keep theirs if @ssthresh is
- * none.  Parts are measured with a packet more for each stream, so that streams without one
- * have a part, too.
+ * W becomes @w, and each stream keeps its part of it; the parts add up to W.  A stream's
+ * ssthresh becomes its part of @ssthresh; with 0 it stays.  Without @all a stream in its
+ * first slow start stays in it, and the others keep their ssthresh if @ssthresh is
+ * TCP_INFINITE_SSTHRESH.  Parts are measured with a packet more for each stream, so that
+ * streams without one have a part, too.
  */
 static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all)
 {

@@ -29,9 +29,9 @@
  *	W += (c RTT)^2 a(V) per RTT,	loss:  W -= b(V) W
  *
  * Flows of equal throughput have an equal V, and V grows by c a(V) in a second and
- * loses b(V) V, whatever the RTT.  The RTT is the smoothed one, with the queue in it, as
- * W / RTT is what a flow sends only then.  With a(W) and b(W) instead, windows would go
- * as RTT^4.3, by the argument of 1 below.
+ * loses b(V) V, whatever the RTT.  The RTT is the smoothed one: only with the queue in it is
+ * W / RTT what a flow sends.  With a(W) and b(W) instead, windows would go as RTT^4.3, by
+ * the argument of 1 below.
  *
  * On a long path the window grows in large steps.  So the window leaves in k blocks
  * ("block-pacing", Fig. 4 and 5):
@@ -39,8 +39,8 @@
  *	k = floor(c RTT) + 1,	block = W / k packets, one each RTT / k
  *
  * Loss detection, recovery (PRR), the reduction after a timeout or an ECN mark and
- * the restart after idle are the kernel's; so is the pacing there, in slow start, and of
- * windows that are too large for blocks.
+ * the restart after idle are the kernel's.  The kernel also paces in recovery, in slow
+ * start, and where a window is too large for blocks.
  * How the first slow start ends is include/longfat/slow_start.h.
  *
  * Differences from the paper
@@ -51,18 +51,19 @@
  *     (b(W) W), about W^-0.23, makes up for that.  So they are equal without a
  *     queue and go towards (RTT_min / RTT)^4.3 behind one: a long queue favours the
  *     long path.  With rtt=smoothed growth per second is c a(W), and windows are
- *     equal behind any queue.  The minimum is the kernel's, of the last 300 s
+ *     equal behind any queue, but for the round trip of a recovery, in which nobody
+ *     grows (docs/cwhstcp.md).  The minimum is the kernel's, of the last 300 s
  *     (net.ipv4.tcp_min_rtt_wlen).
  *  2. Never slower than Reno: growth is at least 1 packet per RTT.  By default a flow
- *     that the law lets grow no faster also loses half: it is Reno.
+ *     for which the law has no more than that also loses half: it is Reno.
  *  3. Growth is exact under stretch ACKs and at most one packet per packet
  *     acknowledged (include/longfat/growth.h); the paper has the same limit.
  *  4. The default, as above.  docs/cwhstcp.md has what either law gives.
  *  5. Blocks are spaced by the smoothed RTT, the time in which a window is
  *     really sent.  k uses the same RTT as eta.
- *  6. The paper's blocks leave back to back whatever their size.  Here a block does
+ *  6. The paper's blocks leave back to back whatever their size.  Here a block leaves so
  *     up to the kernel's largest burst (64 KB, some 45 packets).  If W / k is more,
- *     the kernel paces the window, as it does for cubic.  With c = 10, windows up to 90
+ *     the kernel paces the window, as it does for cubic under fq.  With c = 10, windows up to 90
  *     packets at 100 ms and up to 135 at 200 ms leave in blocks.
  *  7. At most a block leaves at once.  If acknowledgments come in an even stream there
  *     is nothing to space.  After a pause the kernel halves the first gap, as it would
@@ -74,7 +75,9 @@
  *     loss, and the gentle decrease leaves a window that overflows again.
  *     slow_start=classic is the paper's.
  *
- * Notes.  A connection reads the parameters when it starts (or selects cwhstcp) and
+ * Notes.  Not for a deep buffer that Reno shares: the default leaves next to nothing to it.
+ * Nor for the deep buffer of a slow link, where more is lost.  rtt_exponent=1 is milder.
+ * A connection reads the parameters when it starts (or selects cwhstcp) and
  * keeps them.  fq paces, or TCP itself; there is no timer here.  pacing=smooth sends
  * single packets (up to 650 Mbit/s; on paths of a few milliseconds the kernel
  * sends more at once).  pacing=off leaves the sending to the kernel.  The kernel's

@@ -418,7 +418,7 @@ static struct ghstcp *ghstcp_state(struct sock *sk)
 /*
  * When was the packet sent that is the last of those that are delivered?  RACK has it
  * (RFC 8985), with its RTT.  An ACK that brings none leaves RACK as it was; then departure
- * and time do not make now.  Without SACK there is no RACK, but the rate sampler has it.
+ * plus RTT is not now.  Without SACK there is no RACK, but the rate sampler has it.
  */
 static bool ghstcp_sent(const struct tcp_sock *tp, u32 *sent)
 {

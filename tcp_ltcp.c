@@ -44,8 +44,9 @@
  *  1. K_R: the paper prints only its proportionality.  rtt_ref = 8 ms gives K_R =
  *     2.47 at 120 ms; the five LTCP loss rates of Fig. 7, inverted, give 2.48 to
  *     2.55.  K_R is never below 1.  RTT_min is the kernel's minimum of the last 300 s,
- *     so only a queue that stands for longer makes growth faster.  LTCP's own does behind
- *     more than 0.18 BDP: behind 1 BDP RTT_min becomes 1.7 RTT, and K_R 1.2 times as large.
+ *     so only a queue that stands for longer makes growth faster.  LTCP's own queue does
+ *     so behind more than 0.18 BDP: behind 1 BDP RTT_min becomes 1.7 RTT, and K_R 1.2 times
+ *     as large.
  *  2. W <= W_T: the paper asks for the "increase behavior" of TCP there and says
  *     nothing of the decrease.  Here the decrease is Reno's, too.
  *  3. beta(K): the paper's constant 0.15 breaks its own one-layer rule above

@@ -30,7 +30,7 @@
  * By default this module has another law, made of these equations: an overflow is
  * answered once, with a limited step, and growth back to it is slow (differences 2
  * to 4).  The paper's law answers the losses of one overflow in each T in which they
- * arrive.  On 1 Gbit/s x 200 ms that leaves 26 % of the link.  With
+ * arrive.  On 1 Gbit/s x 200 ms a flow has 26 % of the link by it.  With
  *
  *	cap=N once=N probe=0
  *
@@ -55,7 +55,7 @@
  * rate times smoothed RTT here, so it counts what waits in a queue.  A pause longer
  * than the retransmission timeout ends rate mode, too: the window is halved for each
  * timeout that passed, down to ten packets, and slow start goes up to three quarters of
- * what it was, or to ssthresh if that is more.
+ * what it was, or to ssthresh if that is more, but not beyond what it was.
  *
  * Differences from the paper
  *
@@ -79,7 +79,8 @@
  *     c takes less from a slow flow than ten T of growth give, so loss would go on: at
  *     5 Mbit/s, of every fifth packet.  So an answer less than ten T after losses count
  *     again doubles its c, up to 1/6 of delta.  A later answer halves it, down to c.  (A
- *     fixed share in its place leaves one of two flows next to nothing: sabul-slow.toml.)
+ *     fixed share in its place left one of two flows next to nothing, in a trial on the
+ *     paths of sabul-slow.toml.)
  *     Where a round trip takes more than twenty T, an answer with more than c begins from
  *     the rate at which packets are delivered.
  *  4. A sender learns of an overflow one round trip and a queue late.  At 150 ms, with
@@ -100,25 +101,26 @@
  *     slow_start=classic: the kernel's slow start, up to a loss.
  *  6. The rate does not grow in an interval in which it was not used, because the
  *     application, the receiver or a window limited the sender; nor above what
- *     SO_MAX_PACING_RATE lets out.  A retransmission timeout of that is as a pause, and
- *     the window falls halfway to what was used (include/longfat/idle.h): an old rate says
- *     little of the path.  Not where the send buffer is full: then a slow receiver costs
- *     nothing of the rate.  With net.ipv4.tcp_slow_start_after_idle=0 nothing falls, and
- *     there is no restart after a pause.
+ *     SO_MAX_PACING_RATE lets out.  If application or receiver limit it for a
+ *     retransmission timeout, that counts as a pause, and the window falls halfway to what
+ *     was used (include/longfat/idle.h): an old rate says little of the path.  Where the
+ *     send buffer is full nothing falls: so a slow receiver costs nothing of the rate.  With
+ *     net.ipv4.tcp_slow_start_after_idle=0 nothing falls, and there is no restart after a
+ *     pause.
  *  7. Several T may pass between two acknowledgments.  Then losses are answered once;
  *     without loss the growth of each T is made up for, of eight at most.
  *  8. No slower than two packets per RTT; below that there are timeouts.  The RTT is the
  *     mean or that of the newest packet, whichever is less: after an outage the mean is long
  *     for a minute.
  *  9. An ECN mark, or congestion of the sender's own queue, counts as a loss ratio
- *     above alpha, once for each round trip and once in recovery.  A timeout answers
- *     marks before it, too.
+ *     above alpha, once for each round trip and once in recovery.  A timeout also
+ *     answers the marks before it.
  * 10. After a spurious loss event the interval of before it is restored, unless packets
  *     changed their size in it.
  * 11. Senders as even as clockwork lock in step behind a full queue: one always finds
  *     room and another never does.  So the interval after a burst is between 15/16 and
  *     17/16 of delta, by a hash, and delta on average.  Under fq TCP hands down 1/1024 s
- *     at once, and the bursts of that have one interval.
+ *     at once; the bursts in it have the same interval.
  * 12. The kernel chooses the size of a burst; its lower bound is one packet, always, and
  *     not tcp_min_tso_segs.  If an RTT is less than 8 ms, a burst is an eighth of the RTT
  *     instead of 1 ms, unless a driver has chosen (sk_pacing_shift); but with the kernel's
@@ -508,8 +510,8 @@ static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason
 }
 
 /*
- * Slow start from @w, 0: none, up to three quarters of what the window, or the rate, is now;
- * further if ssthresh was more, as with the kernel's.
+ * Slow start from @w, 0: none, up to three quarters of what the window, or the rate, is now.
+ * If ssthresh was more, up to that; a rate's not beyond what it is now.
  */
 static void sabul_restart(struct sock *sk, u32 w)
 {

@@ -4,9 +4,9 @@
  * not used.  The kernel leaves both to algorithms that have ->cong_control.  A window is
  * unused in part while the application or the receiver is the limit.
  *
- * The kernel announces the start of sending, CA_EVENT_TX_START, with the first burst,
- * which has its size and its pace already.  So algorithms restart at that event, and make
- * that burst a small and slow one before it, see lf_after_idle().
+ * The kernel announces the start of sending, CA_EVENT_TX_START, with the first burst.  By
+ * then that has its size, but not yet the gap after it.  So algorithms restart at that
+ * event, which sets the gap, and make the burst a small one before it, see lf_after_idle().
  */
 #ifndef LONGFAT_IDLE_H
 #define LONGFAT_IDLE_H
@@ -71,7 +71,8 @@ static inline u32 lf_restart_window(struct sock *sk, u32 *restarted, u32 window)
  * @sk:        the sender
  * @restarted: as lf_idle() has left it
  *
- * For ->min_tso_segs.  If it is, it leaves at the pace of an initial window per round trip.
+ * For ->min_tso_segs.  If it is, the rate becomes that of an initial window per round trip,
+ * by which the kernel makes a small burst.
  *
  * Return: whether it is; then the burst is to be the kernel's.
  */
