@@ -13,6 +13,9 @@ SEED ?= 1
 export LOAD ALLOW DEFAULT PREFIX DESTDIR
 
 MODULES := $(basename $(filter-out %.mod.c,$(wildcard tcp_*.c)))
+# Who is in the league of docs/evaluation.md.
+LEAGUE := ltcp ghstcp ghstcp:mode=hstcp cwhstcp cwhstcp:rtt_exponent=1 composite sabul reno cubic bic htcp \
+	highspeed scalable illinois yeah westwood vegas bbr dctcp
 
 all: modules
 
@@ -61,9 +64,9 @@ results: ## Measure again what the pages of docs/ show, and renew them; PAGE="lt
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build) or full (hours); DRY=1 only says what it costs; more: docs/report.md
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
-evaluate: ## Each of our algorithms by most criteria, the profile smoke; by more: PROFILE=standard; by all: PROFILE=full (hours; it says how many), ALGORITHMS="ltcp sabul"; into evaluated/
+evaluate: ## The league's algorithms by most criteria, the profile smoke (half an hour); by more: PROFILE=standard; by all: PROFILE=full (a day; it says how long), ALGORITHMS="ltcp sabul"; into evaluated/
 	@scripts/deps.sh
-	@$(LAB) evaluate $(or $(ALGORITHMS),$(MODULES:tcp_%=%)) --profile $(or $(PROFILE),smoke)
+	@$(LAB) evaluate $(or $(ALGORITHMS),$(LEAGUE)) --profile $(or $(PROFILE),smoke)
 
 bench: ## What an ACK, and carrying data, costs in each congestion control; how fast the lab runs; what the vm backend holds
 	@scripts/deps.sh check

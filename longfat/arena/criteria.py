@@ -21,7 +21,6 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from longfat.arena import metrics, observe
 from longfat.core import units
 from longfat.core.errors import LabError
-from longfat.run.scenario import TRAFFIC
 from longfat.run.traffic import pareto_mean
 
 WHERE = Path(__file__).parent / "criteria"
@@ -303,7 +302,3 @@ def choose(words: list[str]) -> list[Criterion]:
     # What a criterion without runs of its own is made of comes with it.
     wanted |= {name for one in every if one.id in wanted for name in one.runs_of}
     return [one for one in every if not words or one.id in wanted]
-
-
-# What a scenario may call traffic, for whoever looks for the algorithms of a template.
-KINDS = tuple(kind for kind in TRAFFIC if kind != "udp")

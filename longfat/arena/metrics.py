@@ -21,6 +21,8 @@ from longfat.core import units
 from longfat.run.result import Json, jain, percentile
 from longfat.run.scenario import TRAFFIC, buffered
 
+UDP_HEADERS = 28  # bytes, those of IP with them
+
 Who = Literal["all", "ours", "theirs"]
 Camp = Literal["ours", "theirs"]
 By = Literal["rate", "bytes"]
@@ -126,12 +128,15 @@ def _mbit(entries: Iterable[Json]) -> float:
 
 
 @_metric
-def utilisation(seen: Seen, who: Who = "all") -> float:
-    """Payload of bulk flows and UDP in the measured time over what the link can carry in it, %."""
-    ahead = [flow for flow in seen.flows(who) if not _reversed(seen, flow)]
+def utilisation(seen: Seen) -> float:
+    """Payload of bulk flows in the measured time over what the link can carry in it, %.  A packet
+    of UDP takes as much of it as its bytes on the wire would as TCP."""
+    ahead = [flow for flow in seen.flows() if not _reversed(seen, flow)]
     carried = sum(float(flow["received_bytes"]) for flow in ahead) * 8e-6 / seen.measured
-    if who == "all":
-        carried += _mbit(seen.run["udp"])
+    part = mss(seen.run) / float(seen.scenario["link"]["mtu"])
+    for one, spec in zip(seen.run["udp"], seen.scenario["udp"], strict=True):
+        wire = 1 + UDP_HEADERS / float(spec["size"])
+        carried += float(one["goodput_bps"]) / 1e6 * wire * part
     return 100 * carried / seen.capacity
 
 
@@ -196,9 +201,9 @@ def share(seen: Seen) -> float | None:
 
 @_metric
 @_none("no flow carried anything")
-def fairness(seen: Seen, who: Who = "all") -> float | None:
+def fairness(seen: Seen) -> float | None:
     """Jain's index."""
-    return jain([float(flow["goodput_bps"]) for flow in seen.flows(who)])
+    return jain([float(flow["goodput_bps"]) for flow in seen.flows()])
 
 
 @_metric
@@ -210,9 +215,11 @@ def ratio(seen: Seen) -> float | None:
 
 
 @_metric
-def least_share(seen: Seen, who: Who = "all") -> float | None:
-    """What the flow with the least has of its even part of the link, %."""
-    each = [float(flow["goodput_bps"]) / 1e6 for flow in seen.flows(who)]
+def least_share(seen: Seen, who: Who = "all", group: int | None = None) -> float | None:
+    """What the flow with the least has of its even part of the link, %; `group`: of the flows of
+    this entry."""
+    flows = [one for one in seen.flows(who) if group in (None, one["group"])]
+    each = [float(flow["goodput_bps"]) / 1e6 for flow in flows]
     return 100 * min(each) * len(seen.flows()) / seen.capacity if each else None
 
 
@@ -315,18 +322,18 @@ def needless(seen: Seen) -> float | None:
 
 @_metric
 @_none("nothing arrived")
-def resent_more(seen: Seen, base: Seen, who: Who = "theirs") -> float | None:
-    """The same, more than all flows of the other run, percentage points."""
-    here, there = resent(seen, who), resent(base, "all")
+def resent_more(seen: Seen, base: Seen) -> float | None:
+    """The same of others' flows, more than all flows of the other run, percentage points."""
+    here, there = resent(seen, "theirs"), resent(base, "all")
     return here - there if here is not None and there is not None else None
 
 
 @_metric
 @_none("nothing arrived")
-def marked(seen: Seen, who: Who = "ours") -> float | None:
-    """Packets of bulk flows that were acknowledged as marked, %.  By RFC 3168 that is all that is
-    acknowledged from a mark on until its sender has answered."""
-    flows = seen.flows(who)
+def marked(seen: Seen) -> float | None:
+    """Packets of our bulk flows that were acknowledged as marked, %.  By RFC 3168 that is all that
+    is acknowledged from a mark on until its sender has answered."""
+    flows = seen.flows("ours")
     packets = sum(_packets(seen, flow) for flow in flows)
     return 100 * sum(float(flow["ce_marks"]) for flow in flows) / packets if packets else None
 
@@ -383,18 +390,17 @@ def seconds_to(
     part: float = 0.9,
     after: str = "0s",
     until: str = "",
-    hold: str = "500ms",
     begun: bool = False,
 ) -> float | None:
-    """Seconds from `after` until ours have so large a part of the link as it is then, for as long
-    as `hold`, and for two of its round trips, as what pauses in each has less.  `begun`: from the
-    end of the last pause of a second before that."""
+    """Seconds from `after` until ours have so large a part of the link as it is then, for half a
+    second, and for two of its round trips, as what pauses in each has less.  `begun`: from the end
+    of the last pause of a second before that."""
     step, each = _ours(seen)
     full = mss(seen.run) / float(seen.scenario["link"]["mtu"])
     want = part * _rate(seen, units.seconds(after)) * full
     longest = max(float(seen.scenario["flow"][i]["rtt"]) for i in seen.roles["flow"][0])
     trips = 2 * (longest + _at(seen, units.seconds(after), "delay"))
-    width = max(1, math.ceil(max(units.seconds(hold), trips) / step - 1e-9))
+    width = max(1, math.ceil(max(0.5, trips) / step - 1e-9))
     first = round(units.seconds(after) / step)
     last = min(len(each), round(units.seconds(until) / step) if until else len(each))
     for place in range(first, last - width + 1):
@@ -417,15 +423,14 @@ def _after_pauses(each: list[float], first: int, last: int, step: float) -> int:
 
 
 @_metric
-def silent(seen: Seen, after: str, until: str = "") -> float | None:
+def silent(seen: Seen, after: str) -> float | None:
     """Seconds from `after` until the last pause of a second of ours is over."""
     step, each = _ours(seen)
     first = round(units.seconds(after) / step)
-    last = round(units.seconds(until) / step) if until else len(each) - 1
-    rest = next((n for n, value in enumerate(reversed(each[: last + 1])) if value > 0), math.inf)
+    rest = next((n for n, value in enumerate(reversed(each)) if value > 0), math.inf)
     if rest * step >= 1 - 1e-9:
         return math.inf
-    return (_after_pauses(each, first, last, step) - first) * step
+    return (_after_pauses(each, first, len(each) - 1, step) - first) * step
 
 
 @_metric

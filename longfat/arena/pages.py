@@ -290,7 +290,7 @@ def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
     """The files of the page of all algorithms."""
     drawn = clouds(scores)
     rows = [
-        (cc, [scores.cell(criterion, 0, cc) for criterion in scores.of.criteria])
+        (cc, [(scores.cell(one, 0, cc), scores.harms(one, cc)) for one in scores.of.criteria])
         for cc in scores.of.all
     ]
     names = [one.text for one in scores.of.all]

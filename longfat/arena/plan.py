@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from longfat.arena import metrics, toml
-from longfat.arena.criteria import BESIDE, CC, KINDS, PROFILES, Criterion, Part, choose, marks
+from longfat.arena.criteria import BESIDE, CC, PROFILES, Criterion, Part, choose, marks
 from longfat.arena.metrics import Roles
 from longfat.core import scratch
 from longfat.core.errors import LabError
 from longfat.run import result, scenario
-from longfat.run.scenario import Scenario
+from longfat.run.scenario import TRAFFIC, Scenario
 
 SCENARIOS, RUNS = "scenarios", "runs"
 # Seeds of each run: an algorithm may draw at random where the path does not.
@@ -171,7 +171,7 @@ class Evaluation:
 
     def roles(self, criterion: Criterion) -> Roles:
         """Who is who in its scenario."""
-        return {kind: criterion.roles(kind) for kind in KINDS}
+        return {kind: criterion.roles(kind) for kind in TRAFFIC if kind != "udp"}
 
     def of(self, criterion: Criterion, cc: Contender) -> list[Run]:
         """The runs that its numbers are made of."""

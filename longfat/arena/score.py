@@ -214,6 +214,11 @@ class Scores:
     def cell(self, criterion: Criterion, number: int, cc: Contender) -> Cell:
         return self.cells[criterion.id, number, cc.text]
 
+    def harms(self, criterion: Criterion, cc: Contender) -> list[str]:
+        """The numbers of a criterion in which an algorithm is harmful."""
+        there = [self.cell(criterion, place, cc) for place in range(len(criterion.number))]
+        return [cell.number.name for cell in there if cell.mark is Mark.HARMFUL]
+
     @property
     def worst(self) -> list[Cell]:
         """The cells of those that were evaluated than which none is worse."""
@@ -471,15 +476,17 @@ def _mark(of: Evaluation, cells: list[Cell], number: Number) -> None:
 
 
 def _guard(of: Evaluation, criterion: Criterion, cells: dict[tuple[str, int, str], Cell]) -> None:
-    """What is worse in the number that guards the others is better in none of them."""
-    if not criterion.guard:
-        return
-    names = [number.name for number in criterion.number]
-    guards = names.index(criterion.guard)
+    """What is harmful in one number, or worse in the number that guards the others, is better in
+    none of them."""
     for cc in of.all:
-        if cells[criterion.id, guards, cc.text].mark in (Mark.WORSE, Mark.HARMFUL):
-            for place in range(len(names)):
-                cell = cells[criterion.id, place, cc.text]
-                if cell.mark is Mark.BETTER:
-                    cell.mark = Mark.BETWEEN
-                    cell.why = f"it is worse in: {criterion.guard}"
+        mine = [cells[criterion.id, place, cc.text] for place in range(len(criterion.number))]
+        bad = [
+            cell
+            for cell in mine
+            if cell.mark is Mark.HARMFUL
+            or (cell.mark is Mark.WORSE and cell.number.name == criterion.guard)
+        ]
+        for cell in mine:
+            if bad and cell.mark is Mark.BETTER:
+                cell.mark = Mark.BETWEEN
+                cell.why = f"it is {bad[0].mark} in: {bad[0].number.name}"

@@ -281,7 +281,7 @@ def test_loads_are_what_they_are_called() -> None:
         (["tcpeval-4.4"], {f"tcpeval-4.4.{n}" for n in (1, 2, 3, 4, 6)}),
         (["nsperf"], {f"nsperf-{x}" for x in ("bufferbloat", "coexistence", "ecn", "loss")}
          | {"nsperf-shallow"}),
-        (["7.2"], {"7.2", "5.1.3"}),
+        (["7.2"], {"7.2", "5.1.3", "6.1", "7.1", "nsperf-shallow"}),
         (["6.3"], {"6.1", "6.1-10g"}),
         # One that is the beginning of others is chosen alone.
         (["6.1"], {"6.1"}),

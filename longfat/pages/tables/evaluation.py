@@ -70,6 +70,13 @@ def _shown(cell: Row) -> str:
     return f"{cell['text']}{SIGNS.get(cell['mark'], '')}"
 
 
+def _flagged(numbers: list[dict[str, Row]], place: int, cc: str) -> str:
+    """The same, and whether another number of the criterion is harmful."""
+    cell = numbers[place][cc]
+    other = cell["mark"] != "harmful" and any(x[cc]["mark"] == "harmful" for x in numbers)
+    return _shown(cell) + (" (!)" if other else "")
+
+
 def _link(ident: str) -> str:
     """A criterion's id, with a link to its scenario."""
     return f"[{ident}](../longfat/arena/criteria/{ident}.toml)"
@@ -101,7 +108,7 @@ def league() -> str:
     names = _algorithms(found)
     rows = [
         [_criterion(ident, title), _unit(_first(numbers[ident][0]))]
-        + [_shown(numbers[ident][0][cc]) for cc in names]
+        + [_flagged(numbers[ident], 0, cc) for cc in names]
         for ident, title in found["titles"].items()
     ]
     cards = found["cards"]
@@ -141,11 +148,9 @@ def why() -> str:
     rows = []
     for one in tomllib.loads(WHY.read_text())["worst"]:
         who = ", ".join(f"`{cc}`" for cc in one["who"])
-        where = ", ".join(map(_link, one["criteria"]))
-        if "where" in one:
-            where += f": {one['where']}"
-        rows.append([who, where, " ".join(one["why"].split())])
-    return markdown(["who", "where", "why"], rows, prose=(1, 2))
+        where = "; ".join(f"{_link(ident)}: {', '.join(of)}" for ident, of in one["numbers"].items())
+        rows.append([who, where, " ".join(one["why"].split()), " ".join(one["shown"].split())])
+    return markdown(["who", "where", "why", "shown by"], rows, prose=(1, 2, 3))
 
 
 def pairs() -> str:
@@ -187,7 +192,11 @@ def deciding() -> str:
         cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING] for cc in _algorithms(found)
     }
     without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
-    rows = [[f"`{cc}`", *map(_shown, of)] for cc, of in cells.items() if cc not in without]
+    rows = [
+        [f"`{cc}`", *(_flagged(numbers[ident], place, cc) for ident, place, _ in DECIDING)]
+        for cc in cells
+        if cc not in without
+    ]
     where = "../longfat/arena/criteria"
     headings = [f"[{text}]({where}/{ident}.toml)" for ident, _, text in DECIDING]
     said = "".join(f"\n\n`{cc}` has none of them: {why}." for cc, why in without.items())
