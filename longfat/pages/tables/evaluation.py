@@ -148,7 +148,10 @@ def why() -> str:
     rows = []
     for one in tomllib.loads(WHY.read_text())["worst"]:
         who = ", ".join(f"`{cc}`" for cc in one["who"])
-        where = "; ".join(f"{_link(ident)}: {', '.join(of)}" for ident, of in one["numbers"].items())
+        where = "; ".join(
+            f"{_link(ident)}: {', '.join(f'*{name}*' for name in names)}"
+            for ident, names in one["numbers"].items()
+        )
         rows.append([who, where, " ".join(one["why"].split()), " ".join(one["shown"].split())])
     return markdown(["who", "where", "why", "shown by"], rows, prose=(1, 2, 3))
 
