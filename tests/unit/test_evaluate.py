@@ -409,13 +409,6 @@ def test_each_worst_of_ours_has_a_why() -> None:
     assert sorted(reasons) == sorted(worst)
 
 
-def test_make_evaluate_is_of_the_league() -> None:
-    found = json.loads((modules.ROOT / "docs/results/evaluation.json").read_text())
-    text = (modules.ROOT / "Makefile").read_text().replace("\\\n", "")
-    names = re.findall(r"^LEAGUE := (.*)$", text, re.M)[0].split()
-    assert sorted(names) == sorted({*found["algorithms"], *found["against"]})
-
-
 def files_of(committed: Path) -> dict[str, bytes]:
     """What is committed."""
     every = [committed, *committed.with_suffix("").iterdir()]
