@@ -511,7 +511,7 @@ static void sabul_enter(struct sock *sk, enum sabul_mode mode, enum sabul_reason
 
 /*
  * Slow start from @w, 0: none, up to three quarters of what the window, or the rate, is now.
- * If ssthresh was more, up to that; a rate's not beyond what it is now.
+ * If ssthresh was more, up to that, but in rate mode not beyond what the rate gives now.
  */
 static void sabul_restart(struct sock *sk, u32 w)
 {

@@ -210,6 +210,15 @@ a reboot gives it back."
 	done
 }
 
+# What serves every kernel that has the modules goes with the last of them.
+remove_rest() {
+	for other in "$root"/lib/modules/*/updates/longfat; do
+		[ ! -e "$other" ] || return 0
+	done
+	remove_pages "$@"
+	remove "$loads" "$sysctls"
+}
+
 [ -n "$root" ] || [ "$(id -u)" -eq 0 ] || die "needs root (or DESTDIR=, for a package)"
 tmp=$(mktemp)
 trap 'rm -f "$tmp"' EXIT
@@ -235,12 +244,7 @@ uninstall)
 	done
 	rmdir "$target" 2>/dev/null || true
 	[ -n "$root" ] || depmod "$kver"
-	# The rest serves every kernel that has the modules.
-	for other in "$root"/lib/modules/*/updates/longfat; do
-		[ ! -e "$other" ] || exit 0
-	done
-	remove_pages "$@"
-	remove "$loads" "$sysctls"
+	remove_rest "$@"
 	;;
 dkms)
 	if [ -z "$root" ]; then
@@ -270,8 +274,7 @@ dkms-remove)
 	unload "$@"
 	dkms remove "longfat/$version" --all
 	rm -rf "$sources"
-	remove_pages "$@"
-	remove "$loads" "$sysctls"
+	remove_rest "$@"
 	;;
 *)
 	die "no such action: install, uninstall, dkms or dkms-remove"

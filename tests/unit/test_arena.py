@@ -474,11 +474,16 @@ def test_shares() -> None:
     assert value("ratio", one) == 2
     assert value("least_share", one) == 60
     assert value("least_share", one, who="ours") == 120
+    assert [value("least_share", one, group=entry) for entry in (0, 1)] == [120, 60]
     assert value("fairness", one) == pytest.approx(81 / (2 * 45))
     assert value("utilisation", one) == 90
     # Of all of the measured time, also where a flow is there for a part of it.
     late = record(flows=[flow(0, 6_000_000, received_bytes=30_000_000)])
     assert value("utilisation", late) == 30
+    # UDP counts as what TCP would carry in its bytes on the wire.
+    call = record(udp=[{"udp": 0, "goodput_bps": 1_000_000}])
+    call["scenario"]["udp"] = [{"size": 1000}]
+    assert value("utilisation", call) == pytest.approx(90 + 10 * 1.028 * 1448 / 1500)
     assert value("ratio", record(flows=[flow(0, 1), flow(1, 0)])) == math.inf
     assert value("ratio", record(flows=[flow(0, 0), flow(1, 0)])) is None
 
@@ -1337,18 +1342,32 @@ def test_why_there_is_no_number_is_of_a_metric() -> None:
     assert {*metrics.NOTHING} <= {*metrics.METRICS}
 
 
-def test_what_is_worse_in_the_guard_is_better_in_nothing(own: Path, tmp_path: Path) -> None:
-    other = '\n[[number]]\nname = "Jain"\nmetric = "fairness"\nbetter = "more"\n\n[[picture]]'
+@pytest.mark.parametrize(
+    ("guard", "harmful", "why"),
+    [
+        ('guard = "Jain"', "", "it is worse in: Jain"),
+        # Without a guard, too.
+        ("", 'harmful = 0.6\nbecause = "so"\n', "it is harmful in: Jain"),
+        ('guard = "Jain"', 'harmful = 0.6\nbecause = "so"\n', "it is harmful in: Jain"),
+        ("", "", ""),
+    ],
+)
+def test_what_is_worse_in_the_guard_or_harmful_is_better_in_nothing(
+    own: Path, tmp_path: Path, guard: str, harmful: str, why: str
+) -> None:
+    jain = f'\n[[number]]\nname = "Jain"\nmetric = "fairness"\nbetter = "more"\n{harmful}\n'
     two = '"20ms" }, { cc = "$cc", rtt = "20ms" }]'
-    text = ONE.replace("\n[[picture]]", other, 1).replace('"20ms" }]', two)
-    (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "Jain"'))
+    text = ONE.replace("\n[[picture]]", f"{jain}[[picture]]", 1).replace('"20ms" }]', two)
+    (own / "1.toml").write_text(text.replace('asks = "What?"', f'asks = "What?"\n{guard}'))
     criteria.load.cache_clear()
     of = plan.evaluation(["vegas", "bbr"], ["cubic"], "smoke")
     each = {"vegas": [19e6, 1e6], "bbr": [9e6, 9e6], "cubic": [5e6, 5e6]}
     scores = goodputs(of, tmp_path, each)
     vegas, bbr, _ = (scores.cell(of.criteria[0], 0, cc) for cc in of.all)
-    assert (vegas.mark, vegas.why) == (Mark.BETWEEN, "it is worse in: Jain")
+    assert (vegas.mark, vegas.why) == (Mark.BETWEEN if why else Mark.BETTER, why)
     assert bbr.mark is Mark.BETTER
+    assert scores.harms(of.criteria[0], of.all[0]) == (["Jain"] if harmful else [])
+    assert not scores.harms(of.criteria[0], of.all[1])
     (own / "1.toml").write_text(text.replace('asks = "What?"', 'asks = "What?"\nguard = "x"'))
     with pytest.raises(LabError, match="guard: there is no number 'x'"):
         criteria.read(own / "1.toml")

@@ -152,9 +152,13 @@ def test_no_ifdef_in_an_algorithm(name: str) -> None:
 
 def written(source: Path) -> set[str]:
     """The members of a socket that a module writes, or a header that it includes."""
-    text = source.read_text()
-    for name in re.findall(r"^#include <(longfat/[^>]+)>$", text, re.M):
-        text += (modules.ROOT / "include" / name).read_text()
+    texts, names = [source.read_text()], set()
+    for one in texts:
+        for name in re.findall(r"^#include <(longfat/[^>]+)>$", one, re.M):
+            if name not in names:
+                names.add(name)
+                texts.append((modules.ROOT / "include" / name).read_text())
+    text = "\n".join(texts)
     direct = re.findall(r"\btp->(\w+)(?:\[[^]]*\])?\s*(?:[-+|&]?=(?!=)|\+\+|--)", text)
     return {*re.findall(r"WRITE_ONCE\((?:sk|tp)->(\w+),", text), *direct}
 

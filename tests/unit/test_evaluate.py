@@ -387,6 +387,16 @@ def test_the_pages_are_made_of_what_is_kept(
     assert files_of(committed) == first
 
 
+def test_harm_in_another_number_is_flagged() -> None:
+    def number(mark: str) -> dict[str, page.Row]:
+        return {"vegas": {"text": "1", "mark": mark}}
+
+    every = [number("better"), number("harmful"), number("")]
+    shown = [page._flagged(every, place, "vegas") for place in range(3)]
+    assert shown == ["1 + (!)", "1 !", "1 (!)"]
+    assert page._flagged(every[::2], 0, "vegas") == "1 +"
+
+
 def test_each_worst_of_ours_has_a_why() -> None:
     """And none has one where ours is not the worst, so that the table does not age."""
     ours = modules.owners()
