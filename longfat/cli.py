@@ -495,11 +495,8 @@ def evaluate(
 
     if objects and (keep or workflow or kernel):
         raise LabError("--bpf goes neither with --keep nor with --workflow nor with --kernel")
-    if keep:
-        if only:
-            raise LabError("--keep takes a whole evaluation: leave --only out")
-        if module or kernel:
-            raise LabError("--keep takes what the tree has: leave --module and --kernel out")
+    if keep and (module or kernel):
+        raise LabError("--keep takes what the tree has: leave --module and --kernel out")
     named = re.sub(r"[^A-Za-z0-9.]+", "_", kernel).strip("_")
     if kernel and not kernel.startswith("debian:"):
         # The jobs of a cluster have another current directory.

@@ -1,19 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0
-"""What of an evaluation is committed, in docs/results.  The tables of the pages are made of it
-(longfat.pages.tables.evaluation).
+"""What of evaluations is committed, in docs/results, a part for each criterion: `--keep` puts those
+of an evaluation in the place of what was there.  The tables of the pages are made of it
+(longfat.pages.tables.evaluation), and the score cards (longfat.arena.cards).
 
-evaluation/*.csv are those tables of the evaluation that are not of single runs, evaluation/*.svg
-its clouds and heat maps, evaluation/*.md the score cards.  evaluation.json says what they are of:
+evaluation/*.csv are those tables of all parts that are not of single runs, evaluation/*.svg clouds
+and heat maps.  evaluation.json is a list of what the parts are of:
 
+criterion           its id
 version, modules    of the tree that it was made with; modules of those that are in it
 profile, kernel     how much was run, and on which kernel if one was asked for
 kernels             on what
 algorithms          those that were evaluated; `against` are those that stood beside them
+only, titles        the criteria of whose runs it is, and itself; their titles
 runs                criterion -> how many, and how many of them failed
-titles              criterion -> its title
-took                wall and processor seconds of it
-clouds, heat        picture -> its criterion and path
-cards               algorithm -> file
+took                wall and processor seconds of the evaluation that it is from; `of` is of which
+                    criteria that was
+clouds, heat        picture -> its path
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers, `scenarios` is one of all scenario
                     files, `first` is what the first run of each path of each criterion is known by
@@ -22,11 +24,15 @@ known               what has to be as it was for the numbers to be current: `tex
 from __future__ import annotations
 
 import ast
+import csv
 import inspect
+import io
 import json
+import shutil
 import textwrap
 import tomllib
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,26 +58,40 @@ WORDS = {"of", "section", "level", "title", "asks", "differs"}
 TABLES = ("league.csv", "paths.csv", "heat.csv", "cloud.csv")
 
 
+def parts(path: Path) -> list[Json]:
+    """What is committed of each criterion; LabError if that is no such list."""
+    if not path.exists():
+        return []
+    try:
+        found: list[Json] = json.loads(path.read_text())
+        if not isinstance(found, list):
+            raise TypeError("no list")
+        for one in found:
+            criteria.PROFILES.index(one["profile"])
+            one["criterion"], one["algorithms"] + one["against"], one["clouds"], one["heat"]
+    except (ValueError, LookupError, TypeError) as error:
+        raise LabError(f"{path} is no evaluation ({error!r}): remove it") from error
+    return found
+
+
 def place(of: Evaluation) -> Path:
     """Where it is committed; LabError where there is no such place, or one that has more."""
     path = modules.ROOT / "docs/results"
     if not path.is_dir():
         raise LabError(f"--keep needs the source tree: there is no {path}")
     path /= f"{NAME}.json"
-    if not path.exists():
-        return path
-    try:
-        there = json.loads(path.read_text())
-        profile, algorithms = criteria.PROFILES.index(there["profile"]), there["algorithms"]
-    except (ValueError, LookupError, TypeError) as error:
-        raise LabError(f"--keep: {path} is no evaluation ({error!r}): remove it") from error
-    more = set(algorithms) - {one.text for one in of.all}
-    if profile > criteria.PROFILES.index(of.profile) or more:
-        has = ", ".join(sorted(more)) or f"profile {there['profile']}"
-        raise LabError(
-            f"--keep: {path} has {has}, which this has not: remove it first if this is to take its "
-            f"place"
-        )
+    replaced = {one.id for one in of.criteria}
+    here = {one.text for one in of.all}
+    for part in parts(path):
+        ident, profile = part["criterion"], part["profile"]
+        has = f"--keep: {path} has {ident} "
+        if ident not in replaced:
+            there = {*part["algorithms"], *part["against"]}
+            if there != here and ident in {one.id for one in criteria.load()}:
+                others = ", ".join(sorted(there ^ here))
+                raise LabError(f"{has}of other algorithms ({others}): evaluate that with it")
+        elif criteria.PROFILES.index(profile) > criteria.PROFILES.index(of.profile):
+            raise LabError(f"{has}by the profile {profile}: leave it out with --only, or remove it")
     return path
 
 
@@ -140,7 +160,9 @@ def is_older(found: Json, on: Platform) -> bool:
     first = known.pop("first")
     try:
         now = plan.evaluation(
-            found["algorithms"], found["against"], found["profile"], kernel=found["kernel"]
+            *(found["algorithms"], found["against"], found["profile"]),
+            only=found.get("only", []),
+            kernel=found["kernel"],
         )
     except LabError:  # one of them, or a criterion, is not what it was
         return True
@@ -181,25 +203,82 @@ def kept(scores: Scores, took: dict[str, float]) -> Json:
     }
 
 
+def _of(scores: Scores, criterion: Criterion) -> Scores:
+    """What there is of one criterion."""
+    of, ids = scores.of, {criterion.id, *criterion.runs_of}
+    runs = [run for run in of.runs if run.criterion in ids]
+    files = {run.file: of.files[run.file] for run in runs}
+    return replace(
+        scores,
+        of=replace(of, only=sorted(ids), runs=runs, files=files),
+        records={run.name: scores.records[run.name] for run in runs if run.name in scores.records},
+    )
+
+
+def _pictures(scores: Scores, criterion: Criterion) -> dict[str, dict[str, tuple[str, str]]]:
+    """Clouds and heat maps of a criterion: file -> its path, and the picture."""
+    return {
+        "clouds": {
+            Path(file).name: (path, svg)
+            for file, (of, path, svg) in pages.clouds(scores).items()
+            if of == criterion
+        },
+        "heat": {
+            f"{criterion.id}-{number}.svg": (one.path, pictures.heat(one))
+            for number, one in enumerate(league.heat(scores))
+            if one.criterion == criterion
+        },
+    }
+
+
+def _with(of: set[str], new: str, path: Path) -> str:
+    """The table `new`, and what the one in `path` has of other criteria that there are."""
+    (head, *rows), place = csv.reader(io.StringIO(new)), "criterion"
+    if path.exists():
+        with path.open(newline="") as file:
+            there, *others = csv.reader(file)
+        if there != head and any(row[0] not in of for row in others):
+            raise LabError(f"--keep: {path} has other columns: evaluate all criteria again")
+        rows += [row for row in others if row[0] not in of]
+    assert head[0] == place
+    order = [one.id for one in criteria.load()]
+    rows = sorted((row for row in rows if row[0] in order), key=lambda row: order.index(row[0]))
+    return pages.as_csv(head, rows)
+
+
 def write(scores: Scores, took: dict[str, float]) -> Path:
-    """Write it into docs/results.  If that ends early there is none, rather than parts of two."""
-    path, found = place(scores.of), kept(scores, took)
-    tables = pages.tables(scores)
-    files = {name: tables[name] for name in TABLES}
-    found["clouds"], found["heat"] = {}, {}
-    for file, (criterion, of_path, svg) in pages.clouds(scores).items():
-        files[Path(file).name] = pages.as_file(svg)
-        found["clouds"][Path(file).name] = [criterion.id, of_path]
-    for number, one in enumerate(league.heat(scores)):
-        name = f"{one.criterion.id}-{number}.svg"
-        files[name] = pages.as_file(pictures.heat(one))
-        found["heat"][name] = [one.criterion.id, one.path]
-    found["cards"] = {cc.text: f"{cc.file}.md" for cc in scores.of.contenders}
-    files |= {f"{cc.file}.md": pages.kept_card(scores, cc) for cc in scores.of.contenders}
-    path.unlink(missing_ok=True)
-    for old in path.with_suffix("").glob("*"):
-        old.unlink()
-    for name, text in files.items():
-        result.write_whole(text, path.with_suffix("") / name)
-    result.write_whole(json.dumps(found, indent=0) + "\n", path)
+    """Write it into docs/results, in the place of what is there of these criteria.  If that ends
+    early, what was there stays."""
+    path = place(scores.of)
+    tables, fresh = path.with_suffix(""), path.with_suffix(".new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    try:
+        shutil.copytree(tables, fresh) if tables.exists() else fresh.mkdir()
+        _write(scores, took, parts(path), fresh)
+        shutil.rmtree(tables, ignore_errors=True)
+        fresh.rename(tables)
+        (tables / path.name).rename(path)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
     return path
+
+
+def _write(scores: Scores, took: dict[str, float], there: list[Json], where: Path) -> None:
+    """Put it into a copy of what is there."""
+    ids, made = [one.id for one in scores.of.criteria], pages.tables(scores)
+    for name in TABLES:
+        result.write_whole(_with({*ids}, made[name], where / name), where / name)
+    found = {one["criterion"]: one for one in there}
+    for criterion in scores.of.criteria:
+        of, was = _of(scores, criterion), found.get(criterion.id, {"clouds": {}, "heat": {}})
+        for name in (*was["clouds"], *was["heat"]):
+            (where / name).unlink(missing_ok=True)
+        part: Json = {"criterion": criterion.id, "only": of.of.only} | kept(of, took)
+        part["took"] = took | {"of": ids} if took else {}
+        for kind, drawn in _pictures(of, criterion).items():
+            part[kind] = {name: of_path for name, (of_path, _) in drawn.items()}
+            for name, (_, svg) in drawn.items():
+                result.write_whole(pages.as_file(svg), where / name)
+        found[criterion.id] = part
+    every = [found[one.id] for one in criteria.load() if one.id in found]
+    result.write_whole(json.dumps(every, indent=0) + "\n", where / f"{NAME}.json")

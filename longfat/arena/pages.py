@@ -13,10 +13,10 @@ import json
 import math
 import shlex
 import tomllib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import jinja2
 from pydantic import BaseModel, ConfigDict
@@ -52,6 +52,25 @@ def not_run() -> list[Item]:
     return [Item.model_validate(one) for one in found]
 
 
+class CardCell(Protocol):
+    """What a card has of a number."""
+
+    @property
+    def cc(self) -> Contender: ...
+    @property
+    def mark(self) -> str: ...
+    @property
+    def value(self) -> float | None: ...
+    @property
+    def whole(self) -> str: ...
+    @property
+    def said(self) -> str: ...
+    @property
+    def reason(self) -> str: ...
+    @property
+    def without(self) -> Sized: ...
+
+
 @dataclass
 class Detail:
     """A run of a criterion, as a card has it."""
@@ -72,14 +91,14 @@ class Section:
     """A criterion, as a card has it."""
 
     criterion: Criterion
-    rows: list[tuple[str, list[Cell]]]  # the number in words, and the cells of all
+    rows: Sequence[tuple[str, Sequence[CardCell]]]  # the number in words, and the cells of all
     pictures: list[str]
     command: str  # makes it again
     shorter: str  # what the profile leaves out
     details: list[Detail] = field(default_factory=list)
 
     @property
-    def main(self) -> list[Cell]:
+    def main(self) -> Sequence[CardCell]:
         return self.rows[0][1]
 
     @property
@@ -156,6 +175,11 @@ def _environment(*, html: bool) -> jinja2.Environment:
     return found
 
 
+def rendered(name: str, about: dict[str, Any]) -> str:
+    """A page in Markdown."""
+    return _environment(html=False).get_template(name).render(about)
+
+
 def _others(of: Evaluation, cc: Contender) -> list[Contender]:
     """Who stands beside it in its card: those that are in every card, then who else it is
     against."""
@@ -212,7 +236,7 @@ def sections(scores: Scores, cc: Contender, own: Sequence[str]) -> list[Section]
     return found
 
 
-def _counts(cells: list[Cell]) -> list[tuple[str, int]]:
+def counts(cells: Sequence[CardCell]) -> list[tuple[str, int]]:
     """How many have each mark."""
     there = [cell.mark for cell in cells]
     return [(str(mark), there.count(mark)) for mark in Mark if mark and mark in there]
@@ -228,23 +252,14 @@ def _about(scores: Scores, cc: Contender, found: list[Section]) -> dict[str, Any
         "cc": cc,
         "others": _others(scores.of, cc),
         "sections": found,
-        "counts": _counts([one.main[0] for one in found]),
+        "counts": counts([one.main[0] for one in found]),
         "profile": scores.of.profile,
         "kernels": kernels(scores),
         "not_run": not_run(),
         "here": HERE,
         "marks": marks(),
         "standards": [x.text for x in scores.of.all if x.text in marks().standards],
-        "kept": False,
     }
-
-
-def kept_card(scores: Scores, cc: Contender) -> str:
-    """An algorithm's card without pictures and runs, as docs/results has it."""
-    about = _about(scores, cc, sections(scores, cc, ())) | {"kept": True}
-    # The first command of a section makes the scenarios of the second.
-    about["run_again"] = lambda file: run_again(file, (), AGAIN[1])
-    return _environment(html=False).get_template("card.md").render(about)
 
 
 def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, str]:
@@ -260,7 +275,7 @@ def card(scores: Scores, cc: Contender, own: Sequence[str] = ()) -> dict[str, st
     about["run_again"] = lambda file: run_again(file, own)
     texts = {
         f"{cc.file}.html": _environment(html=True).get_template("card.html").render(about),
-        f"{cc.file}.md": _environment(html=False).get_template("card.md").render(about),
+        f"{cc.file}.md": rendered("card.md", about),
     }
     for one in found:
         for place, svg in enumerate(one.pictures):
@@ -333,12 +348,17 @@ def _value(value: float | None) -> str:
     return "never" if math.isinf(value) else f"{value:.6g}"
 
 
-def _csv(headings: str, rows: Iterable[Sequence[str]]) -> str:
+def as_csv(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as a file."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(headings.split())
+    writer.writerow(headings)
     writer.writerows(rows)
     return out.getvalue()
+
+
+def _csv(headings: str, rows: Iterable[Sequence[str]]) -> str:
+    return as_csv(headings.split(), rows)
 
 
 def _result(scores: Scores, run: Run) -> str:
@@ -371,10 +391,12 @@ def _paths(scores: Scores) -> Iterator[list[str]]:
             found.setdefault((one.run.file, one.run.path), []).append(one)
         for (file, path), points in found.items():
             first, other = points[0], points[0].run.other(cell.cc)
+            whys = dict.fromkeys(one.failed.partition("\n")[0] or one.why for one in points)
             yield [
                 *(cell.criterion.id, cell.number.name, cell.number.unit, cell.cc.text),
-                *(other.text if other else "", path),
-                " ".join(_value(one.value) or "-" for one in points),
+                *(other.text if other else "", path, " ".join(str(one.run.seed) for one in points)),
+                " ".join("failed" if one.failed else _value(one.value) or "-" for one in points),
+                "; ".join(why for why in whys if why),
                 *(f"{SCENARIOS}/{file}", f"{SCENARIOS}/{first.base.file}" if first.base else ""),
             ]
 
@@ -427,7 +449,7 @@ def tables(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
             _runs(scores),
         ),
         "paths.csv": _csv(
-            f"{head} algorithm beside path values scenario base_scenario", _paths(scores)
+            f"{head} algorithm beside path seeds values why scenario base_scenario", _paths(scores)
         ),
         "heat.csv": _csv(
             "criterion path algorithm beside share runs why scenario command",

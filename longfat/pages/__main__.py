@@ -10,11 +10,12 @@ import signal
 import sys
 from pathlib import Path
 
+from longfat.arena import cards, keep
 from longfat.build.modules import ROOT
 from longfat.core import process
 from longfat.core.errors import LabError
 from longfat.pages import catalogue, cost, page, tables, work
-from longfat.pages.data import DOCS
+from longfat.pages.data import DOCS, RESULTS
 from longfat.pages.verdict import Verdict
 from longfat.run.runner import terminable
 
@@ -137,8 +138,9 @@ def main(words: list[str]) -> int:
         else:
             how = work.profile(work.COMMITTED)
             found = page.sections(catalogue.load().figure, how)
-            made = page.markdown(found, how)
-            for path in [*DOCS.glob("img/report-*.svg"), *DOCS.glob("figures/*.md")]:
+            made = page.markdown(found, how) | cards.cards(RESULTS / f"{keep.NAME}.json")
+            kinds = ("img/report-*.svg", "figures/*.md", f"results/{keep.NAME}/*.md")
+            for path in [path for kind in kinds for path in DOCS.glob(kind)]:
                 if path not in made:
                     path.unlink()
             for path, text in made.items():

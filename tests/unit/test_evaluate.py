@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import tomllib
 from collections.abc import Callable
 from fnmatch import fnmatchcase
@@ -22,6 +23,7 @@ from test_runner import Fake, backend
 
 from longfat.arena import __main__ as job
 from longfat.arena import (
+    cards,
     carry,
     cost,
     criteria,
@@ -327,22 +329,27 @@ def test_the_pages_are_made_of_what_is_kept(
     answer = longfat("evaluate", *words)
     assert answer.status == 0, answer.err
     assert str(committed) in answer.out
-    found = json.loads(committed.read_text())
-    assert found["kernels"] == ["6"] and found["modules"] == {} and found["version"]
-    assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
+    every = json.loads(committed.read_text())
+    assert [one["criterion"] for one in every] == ["1", "2"]
+    for found in every:
+        assert found["kernels"] == ["6"] and found["modules"] == {} and found["version"]
+        assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
+        assert found["took"].keys() == {"wall_s", "cpu_s", "of"} and found["took"]["of"] == [
+            "1",
+            "2",
+        ]
     # What it took is of all calls together: this one makes nothing.
-    assert found["took"].keys() == {"wall_s", "cpu_s"}
     assert longfat("evaluate", *words).status == 0
-    assert json.loads(committed.read_text())["took"] == found["took"]
-    about = f"Profile smoke, Linux 6, version {found['version']}: {len(fake.started)} runs."
-    assert (
-        page.about()
-        == f"{about} They took {cost.length(found['took']['cpu_s'])} of processor time."
-    )
+    assert json.loads(committed.read_text()) == every
+    took = f"The evaluations took {cost.length(every[0]['took']['cpu_s'])} of processor time."
+    about = f"Linux 6, version {every[0]['version']}. By the profile smoke {len(fake.started)} runs"
+    assert page.about() == f"{about}: all criteria. {took}"
     lines = page.league().splitlines()
     vegas, dctcp = (f"[`{cc}`](results/evaluation/{cc}.md)" for cc in ("vegas", "dctcp"))
-    assert lines[0] == f"| criterion | number | {vegas} | {dctcp} | `cubic` |"
-    card = (committed.with_suffix("") / "vegas.md").read_text()
+    assert lines[0] == f"| criterion | profile | number | {vegas} | {dctcp} | `cubic` |"
+    made = cards.cards(committed)
+    assert {path.name for path in made} == {"vegas.md", "dctcp.md"}
+    card = made[committed.with_suffix("") / "vegas.md"]
     assert "| 1 One | goodput, Mbit/s | 0.0008 |" in card and "](img/" not in card
     # What it links to is there, and the first command of a section makes what the second runs.
     sections = ("the-league", "how-to-read-a-card", "argued-not-measured")
@@ -351,7 +358,7 @@ def test_the_pages_are_made_of_what_is_kept(
     assert first.endswith("--only 1 --profile smoke --against cubic -o again")
     assert again == "scripts/longfat run again/scenarios/1-vegas.toml -o again"
     where = "[1](../longfat/arena/criteria/1.toml)"
-    assert lines[2] == f"| {where} One | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
+    assert lines[2] == f"| {where} One | smoke | goodput, Mbit/s | 0.0008 | - | 0.0008 |"
     assert page.counts().splitlines()[2:] == [
         *("| `vegas` | 0 | 2 | 0 | 0 | 0 | 0 | 0 |", "| `dctcp` | 0 | 0 | 0 | 0 | 0 | 0 | 2 |"),
     ]
@@ -387,8 +394,17 @@ def test_the_pages_are_made_of_what_is_kept(
     assert files_of(committed) == first
 
 
+def test_the_committed_cards_are_what_is_made() -> None:
+    """`scripts/longfat python -m longfat.pages pages` renews them."""
+    found = modules.ROOT / "docs/results/evaluation.json"
+    made = cards.cards(found)
+    assert made.keys() == {*found.with_suffix("").glob("*.md")}
+    for path, text in made.items():
+        assert path.read_text() == text, f"{path} is not what `longfat.pages pages` makes"
+
+
 def test_harm_in_another_number_is_flagged() -> None:
-    def number(mark: str) -> dict[str, page.Row]:
+    def number(mark: str) -> dict[str, cards.Row]:
         return {"vegas": {"text": "1", "mark": mark}}
 
     every = [number("better"), number("harmful"), number("")]
@@ -436,12 +452,6 @@ def other_threshold(*_: object) -> None:
 
 def other_path(*_: object) -> None:
     _edit(criteria.WHERE / "1.toml", 'duration = "', 'duration = "1')
-
-
-def another_criterion(*_: object) -> None:
-    text = (criteria.WHERE / "1.toml").read_text()
-    (criteria.WHERE / "3.toml").write_text(text)
-    criteria.load.cache_clear()
 
 
 def a_criterion_less(*_: object) -> None:
@@ -504,14 +514,14 @@ def another_title(*_: object) -> None:
 
 def other_of_the_last_path(committed: Path, _: pytest.MonkeyPatch) -> None:
     found = json.loads(committed.read_text())
-    assert len(found["known"]["first"]) == 4  # of two criteria with two paths each
-    found["known"]["first"][-1]["identity"]["plan"] = "another"
+    assert [len(one["known"]["first"]) for one in found] == [2, 2]  # paths
+    found[-1]["known"]["first"][-1]["identity"]["plan"] = "another"
     committed.write_text(json.dumps(found))
 
 
 def other_programs(committed: Path, _: pytest.MonkeyPatch) -> None:
     found = json.loads(committed.read_text())
-    found["known"]["first"][-1]["identity"]["programs"] = "others"
+    found[-1]["known"]["first"][-1]["identity"]["programs"] = "others"
     committed.write_text(json.dumps(found))
 
 
@@ -533,8 +543,8 @@ Change = Callable[[Path, pytest.MonkeyPatch], None]
     ("change", "is_older"),
     [
         *((other_module, True), (other_threshold, True), (other_path, True)),
-        *((another_criterion, True), (a_criterion_less, True), (other_marks, True)),
-        *((more_seeds, True), (other_series, True), (other_interval, True)),
+        *((a_criterion_less, True), (other_marks, True), (more_seeds, True)),
+        *((other_series, True), (other_interval, True)),
         *((other_heat, True), (other_programs, True), (other_of_the_last_path, True)),
         *((only_a_comment, False), (no_docstring, False), (another_colour, False)),
         (another_title, False),
@@ -567,7 +577,7 @@ def test_a_module_that_is_not_in_it_makes_it_no_older(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert longfat("evaluate", "vegas", "--keep", "-o", tmp_path / "out").status == 0
-    assert json.loads(committed.read_text())["modules"] == {}
+    assert [one["modules"] for one in json.loads(committed.read_text())] == [{}]
     page.about()
     other_module(committed, monkeypatch)
     assert older() == "All results of this page are current."
@@ -576,52 +586,107 @@ def test_a_module_that_is_not_in_it_makes_it_no_older(
 def test_what_is_kept_is_whole(
     longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A smaller profile does not take the place of a larger one, and where writing ends early there
-    is nothing, rather than parts of two."""
+    """A smaller profile does not take the place of a larger one, and where writing ends early what
+    was there stays."""
     command = ["evaluate", "reno", "--keep", "-o", tmp_path / "out"]
     assert longfat(*command).status == 0
-    found = json.loads(committed.read_text())
-    committed.write_text(json.dumps(found | {"profile": "full"}))
+    (found,) = json.loads(committed.read_text())
+    committed.write_text(json.dumps([found | {"profile": "full"}]))
     begun = len(fake.started)
     answer = longfat(*command, "--retry")
-    assert answer.status == 1 and "has profile full, which this has not" in answer.err
-    committed.write_text(json.dumps(found | {"algorithms": ["reno", "vegas"]}))
-    answer = longfat(*command, "--retry")
-    assert answer.status == 1 and "has vegas, which this has not: remove it first" in answer.err
-    committed.write_text("<<<<<<< ours")
-    answer = longfat(*command, "--retry")
-    assert answer.status == 1 and "evaluation.json is no evaluation" in answer.err
+    assert answer.status == 1 and "has 1 by the profile full: leave it out with" in answer.err
+    for bad in ("<<<<<<< ours", "{}", '[{"criterion": "1"}]', '["1"]'):
+        committed.write_text(bad)
+        answer = longfat(*command, "--retry")
+        assert answer.status == 1 and "evaluation.json is no evaluation" in answer.err, bad
     assert len(fake.started) == begun
-    committed.write_text(json.dumps(found))
-    tables, real = committed.with_suffix(""), result.write_whole
-    (tables / "of-before.csv").write_text("x")
+    committed.write_text(json.dumps([found]))
+    (committed.with_suffix("") / "league.csv").write_text("criterion\n")
+    before, real = files_of(committed), result.write_whole
 
     def full(text: str, path: Path) -> None:
-        if path.name == "heat.csv" and path.parent == tables:
+        if path.name == "heat.csv" and path.parent.name == "evaluation.new":
             raise Unwritable("no space is left")
         real(text, path)
 
     monkeypatch.setattr(result, "write_whole", full)
     assert "no space is left" in longfat(*command).err
-    assert not committed.exists() and not (tables / "of-before.csv").exists()
+    assert files_of(committed) == before and not committed.with_suffix(".new").exists()
     monkeypatch.setattr(result, "write_whole", real)
-    assert longfat(*command).status == 0 and json.loads(committed.read_text()) == found
+    assert longfat(*command).status == 0 and json.loads(committed.read_text()) == [found]
+    assert files_of(committed) != before
 
 
-def test_a_part_of_an_evaluation_is_not_kept(
+def test_criteria_are_kept_one_by_one(
     longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
 ) -> None:
-    answer = longfat("evaluate", "reno", "--keep", "--only", "1")
-    assert answer.status == 1 and "--keep takes a whole evaluation" in answer.err
+    """One takes its own place, whatever the profile of the others, and the pages have both."""
+    both_pages(Path(criteria.WHERE))
+    _edit(criteria.WHERE / "2.toml", "[scenario]", "cloud = false\n\n[scenario]")
+    words = ["vegas", "reno", "bbr", "--keep", "-j", "2"]
+    assert longfat("evaluate", *words, "--against=cubic", "-o", tmp_path / "all").status == 0
+    tables = committed.with_suffix("")
+    before = {name: rows(tables / f"{name}.csv") for name in ("league", "paths", "heat", "cloud")}
+    pictures = {path.name: path.read_bytes() for path in tables.glob("*.svg")}
+    more = [*words, "--against=cubic", "--only=1", "--profile=full", "-o", tmp_path / "1"]
+    assert longfat("evaluate", *more).status == 0
+    one, two = json.loads(committed.read_text())
+    assert (one["profile"], two["profile"]) == ("full", "smoke")
+    assert one["took"]["of"] == ["1"] and two["took"]["of"] == ["1", "2"]
+    for name, old in before.items():
+        now = rows(tables / f"{name}.csv")
+        of = [row["criterion"] for row in now]
+        assert of == sorted(of)
+        assert [x for x in now if x["criterion"] == "2"] == [
+            x for x in old if x["criterion"] == "2"
+        ]
+    assert {path.name for path in tables.glob("*.svg")} == {*pictures}
+    assert (tables / "2-0.svg").read_bytes() == pictures["2-0.svg"]
+    seeds = {row["seeds"] for row in rows(tables / "paths.csv") if row["criterion"] == "1"}
+    assert seeds == {"1 2 3"}
+    about = page.about()
+    links = (f"[{x}](../longfat/arena/criteria/{x}.toml)." for x in (1, 2))
+    for profile, runs, link in zip(("full", "smoke"), (24, 32), links, strict=True):
+        assert f"By the profile {profile} {runs} runs: {link}" in about
+    card = cards.cards(committed)[tables / "vegas.md"]
+    first, second = card.split("\n## ")[1:]
+    assert " Profile full, Linux 6." in first and " ± 0" in first and "--profile full" in first
+    assert " Profile smoke, Linux 6." in second and "±" not in second
+    # Of other algorithms there is no league.
+    answer = longfat("evaluate", "vegas", "--against=cubic", *more[7:9], "--keep", "--dry")
+    assert answer.status == 1 and "has 2 of other algorithms (bbr, reno): evaluate" in answer.err
+    (criteria.WHERE / "3.toml").write_text((criteria.WHERE / "1.toml").read_text())
+    criteria.load.cache_clear()
+    assert page.about().endswith(" Not measured yet: 3.")
+
+
+def test_a_card_of_what_is_kept_says_what_is_left_out(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+) -> None:
+    """A run that failed, and a path without a number."""
+    assert longfat("evaluate", "vegas", "reno", "-o", tmp_path).status == 0
+    of = small("vegas", "reno")
+    (run, *_) = (run for run in of.runs if run.cc.text == "vegas")
+    carry.file_of(run, tmp_path).unlink()
+    result.write_whole("Kernel panic\nand more\n", carry.error_of(run, tmp_path))
+    keep.write(score.score(of, tmp_path), {})
+    card = cards.cards(committed)[committed.with_suffix("") / "vegas.md"]
+    assert f"\nFailed: {run.path}, seed 1\n" in card and "failed (1 of 2)" in card
+    row = next(x for x in rows(committed.with_suffix("") / "paths.csv") if x["why"])
+    assert (row["values"], row["why"]) == ("failed", "Kernel panic")
+
+
+def test_what_is_not_kept(longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path) -> None:
     answer = longfat("evaluate", "reno", "--keep", "--profile", "tiny")
     assert answer.status == 1 and "no such profile; valid: smoke" in answer.err
     answer = longfat("evaluate", "mine", "--keep", "--module", "tcp_mine.c")
     assert answer.status == 1 and "--keep takes what the tree has" in answer.err
     of = small()
     with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
-        keep.kept(score.score(of, tmp_path), {})
+        keep.write(score.score(of, tmp_path), {})
+    assert not committed.exists() and not committed.with_suffix(".new").exists()
     identity.PUBLISHED.unlink()
-    committed.parent.rmdir()
+    shutil.rmtree(committed.parent)
     answer = longfat("evaluate", "reno", "--keep")
     assert answer.status == 1 and "--keep needs the source tree" in answer.err
     assert not fake.started

@@ -4,14 +4,16 @@ what `longfat evaluate --keep` has written."""
 
 from __future__ import annotations
 
-import csv
+import json
 import tomllib
 from pathlib import Path
+from typing import Any
 
-from longfat.arena import cost, criteria, plan
+from longfat.arena import cards, cost, criteria, plan
+from longfat.arena.cards import Row
 from longfat.arena.keep import NAME
 from longfat.pages import data
-from longfat.pages.data import markdown, measured, older
+from longfat.pages.data import kept, markdown, measured, older
 from longfat.run.result import Json
 
 WHY = Path(__file__).with_name("worst.toml")
@@ -36,13 +38,13 @@ DECIDING = (
 )
 
 
-Row = dict[str, str]
-
-
 def _table(name: str) -> list[Row]:
-    """A table of what is kept."""
-    with (data.RESULTS / NAME / f"{name}.csv").open(newline="") as file:
-        return list(csv.DictReader(file))
+    return cards.table(data.RESULTS / NAME, name)
+
+
+def _parts() -> dict[str, Json]:
+    """What is kept of each criterion."""
+    return {one["criterion"]: one for one in kept(NAME)}
 
 
 def _numbers() -> dict[str, list[dict[str, Row]]]:
@@ -54,16 +56,18 @@ def _numbers() -> dict[str, list[dict[str, Row]]]:
     return {ident: [*numbers.values()] for ident, numbers in found.items()}
 
 
-def _algorithms(found: Json) -> list[str]:
-    return list(dict.fromkeys([*found["algorithms"], *found["against"]]))
+def _algorithms(parts: dict[str, Json]) -> list[str]:
+    """Those of all criteria."""
+    one = _first(parts)
+    return list(dict.fromkeys([*one["algorithms"], *one["against"]]))
 
 
 def _unit(number: Row) -> str:
     return f"{number['number']}, {number['unit']}" if number["unit"] else number["number"]
 
 
-def _first(number: dict[str, Row]) -> Row:
-    return next(iter(number.values()))
+def _first(of: dict[str, Any]) -> Any:
+    return next(iter(of.values()))
 
 
 def _shown(cell: Row) -> str:
@@ -82,46 +86,56 @@ def _link(ident: str) -> str:
     return f"[{ident}](../longfat/arena/criteria/{ident}.toml)"
 
 
-def _criterion(ident: str, title: str) -> str:
+def _criterion(ident: str) -> str:
+    """A criterion with its title."""
+    title = next((one.title for one in criteria.load() if one.id == ident), "")
     return f"{_link(ident)} {title}"
 
 
 def about() -> str:
-    """Which evaluation it is."""
-    found = measured(NAME)
-    runs = found["runs"].values()
-    failed = sum(one["failed"] for one in runs)
-    text = (
-        f"Profile {found['profile']}, Linux {', '.join(found['kernels'])}, version "
-        f"{found['version']}: {sum(one['count'] for one in runs):,} runs"
-    )
-    text = f"{text}, of which {failed:,} failed." if failed else f"{text}."
+    """Which evaluations it is of."""
+    parts = _parts()
+    kernels = sorted({kernel for one in parts.values() for kernel in one["kernels"]})
+    versions = dict.fromkeys(one["version"] for one in parts.values())
+    says = [f"Linux {', '.join(kernels)}, version {', '.join(versions)}."]
+    for profile in criteria.PROFILES:
+        of = {ident: one for ident, one in parts.items() if one["profile"] == profile}
+        # Those of derived criteria are those of others.
+        runs = [one["runs"][ident] for ident, one in of.items() if ident in one["runs"]]
+        count, failed = (sum(one[name] for one in runs) for name in ("count", "failed"))
+        if of:
+            which = "all criteria" if len(of) == len(parts) else ", ".join(map(_link, of))
+            lost = f", of which {failed:,} failed" if failed else ""
+            says.append(f"By the profile {profile} {count:,} runs{lost}: {which}.")
+    took = {json.dumps(one["took"]): one["took"] for one in parts.values() if one["took"]}
     # On a cluster nobody adds it up.
-    if took := found.get("took"):
-        text += f" They took {cost.length(took['cpu_s'])} of processor time."
-    return text
+    if took and all(one["took"] for one in parts.values()):
+        seconds = sum(one["cpu_s"] for one in took.values())
+        says.append(f"The evaluations took {cost.length(seconds)} of processor time.")
+    if missing := [one.id for one in criteria.load() if one.id not in parts]:
+        says.append(f"Not measured yet: {', '.join(missing)}.")
+    return " ".join(says)
 
 
 def league() -> str:
     """The first number of each criterion."""
-    found, numbers = measured(NAME), _numbers()
-    names = _algorithms(found)
+    parts, numbers = _parts(), _numbers()
+    names = _algorithms(parts)
     rows = [
-        [_criterion(ident, title), _unit(_first(numbers[ident][0]))]
+        [_criterion(ident), part["profile"], _unit(_first(numbers[ident][0]))]
         + [_flagged(numbers[ident], 0, cc) for cc in names]
-        for ident, title in found["titles"].items()
+        for ident, part in parts.items()
     ]
-    cards = found["cards"]
-    shown = [f"[`{cc}`](results/{NAME}/{cards[cc]})" if cc in cards else f"`{cc}`" for cc in names]
-    return markdown(["criterion", "number", *shown], rows, prose=(1,))
+    of = {one.text: f"{one.file}.md" for one in plan.contenders(_first(parts)["algorithms"])}
+    shown = [f"[`{cc}`](results/{NAME}/{of[cc]})" if cc in of else f"`{cc}`" for cc in names]
+    return markdown(["criterion", "profile", "number", *shown], rows, prose=(1, 2))
 
 
 def counts() -> str:
     """How many of the first numbers have each mark."""
-    found = measured(NAME)
     firsts = [numbers[0] for numbers in _numbers().values()]
     rows = []
-    for cc in _algorithms(found):
+    for cc in _algorithms(_parts()):
         there = [number[cc]["mark"] for number in firsts]
         if "standard" not in there:
             rows.append([f"`{cc}`", *(str(there.count(mark)) for mark in COUNTED)])
@@ -130,9 +144,8 @@ def counts() -> str:
 
 def worst() -> str:
     """Numbers in which none is worse than one of those that were evaluated."""
-    titles = measured(NAME)["titles"]
     rows = [
-        [f"`{cell['algorithm']}`", _criterion(ident, titles[ident]), _unit(cell), _shown(cell)]
+        [f"`{cell['algorithm']}`", _criterion(ident), _unit(cell), _shown(cell)]
         for ident, numbers in _numbers().items()
         for number in numbers
         for cell in number.values()
@@ -158,7 +171,7 @@ def why() -> str:
 
 def pairs() -> str:
     """Who gets what beside whom, a table for each path."""
-    found = measured(NAME)
+    found = _parts()
     names, table = _algorithms(found), _table("heat")
     parts = []
     for ident, path in dict.fromkeys((one["criterion"], one["path"]) for one in table):
@@ -171,28 +184,27 @@ def pairs() -> str:
         text = markdown(["", *(f"`{cc}`" for cc in names)], rows)
         whys = dict.fromkeys(one["why"] for one in here if not one["share"])
         dashes = f"\n\nA dash: {'; '.join(whys)}." if whys else ""
-        where = _criterion(ident, found["titles"][ident])
-        drawn = [file for file, of in found["heat"].items() if of == [ident, path]]
+        drawn = [file for file, of in found[ident]["heat"].items() if of == path]
         image = "".join(f"![{ident}, {path}](results/{NAME}/{file})\n\n" for file in drawn)
-        parts.append(f"{where}, {path}:\n\n{image}{text}{dashes}")
+        parts.append(f"{_criterion(ident)}, {path}:\n\n{image}{text}{dashes}")
     return "\n\n".join(parts)
 
 
 def clouds() -> str:
     """Delay against throughput, a picture for each path."""
-    found = measured(NAME)
     return "\n\n".join(
-        f"{_criterion(ident, found['titles'][ident])}, {path}:\n\n"
-        f"![{ident}, {path}](results/{NAME}/{file})"
-        for file, (ident, path) in found["clouds"].items()
+        f"{_criterion(ident)}, {path}:\n\n![{ident}, {path}](results/{NAME}/{file})"
+        for ident, part in _parts().items()
+        for file, path in part["clouds"].items()
     )
 
 
 def deciding() -> str:
     """The numbers by which a user chooses; those that have none of them are named."""
-    found, numbers = measured(NAME), _numbers()
+    numbers = _numbers()
     cells = {
-        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING] for cc in _algorithms(found)
+        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING]
+        for cc in _algorithms(_parts())
     }
     without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
     rows = [
@@ -216,7 +228,7 @@ def thresholds() -> str:
                 side = "below" if number.better == "more" else "above"
                 rows.append(
                     [
-                        _criterion(one.id, one.title),
+                        _criterion(one.id),
                         number.name,
                         f"{side} {number.harmful:g}{unit}",
                         number.because,
