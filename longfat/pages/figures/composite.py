@@ -22,7 +22,7 @@ from longfat.pages.shown import (
     rate,
     ratio,
 )
-from longfat.pages.tables.composite import COUNTS, loss_by_others, of_path
+from longfat.pages.tables.composite import COUNTS, LITTLE, loss_by_others, of_path
 from longfat.run.result import Json, interval
 
 PAPER = public("composite")
@@ -413,4 +413,23 @@ def pacing(runs: Runs) -> Shown:
         shown.values[f"off N/(N+16), pacing={above}, N={n}, {link}"] = over(
             of, _off, unit="points", digits=1
         )
+    return shown
+
+
+def little(runs: Runs) -> Shown:
+    """What many streams do where little fits in, where a receiver lies, and where packets are late:
+    the paths of the arena in which a composite is the worst."""
+    shown = Shown()
+    for file, what in LITTLE.items():
+        for name, of in group(runs(file), case).items():
+            shown.values[f"{what.name}, {name}"] = over(
+                of, what.of, unit=what.unit, digits=what.digits
+            )
+    lost, again = (LITTLE[name].name for name in ("composite-few-packets", "composite-reordering"))
+    shown.values["streams=8 over 8 Reno connections"] = ratio(
+        shown.values[f"{lost}, streams=8"], shown.values[f"{lost}, 8 Reno connections"]
+    )
+    shown.values["streams=1 less Reno"] = minus(
+        *(shown.values[f"{again}, {name}"] for name in ("streams=1", "Reno")), unit="points"
+    )
     return shown

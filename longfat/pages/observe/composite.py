@@ -27,8 +27,8 @@ def per_window(run: Json, connections: list[Json], counter: str) -> list[int]:
 
 
 def variation(values: list[int]) -> float:
-    """Coefficient of variation."""
-    return pstdev(values) / mean(values)
+    """Coefficient of variation; none where nothing came."""
+    return pstdev(values) / mean(values) if any(values) else 0.0
 
 
 def streams(run: Json) -> int:
@@ -65,13 +65,14 @@ def longest_step(run: Json, connection: Json) -> float:
 
 
 def lost(run: Json, flows: list[Json]) -> float:
-    """Packets that these sent again, for each that arrived, in the measured time."""
+    """Packets that these sent again, for each that arrived, in the measured time; or all of them,
+    if none did."""
     again = arrived = 0
     for connection in (one for flow in flows for one in flow["connections"]):
         first = next(i for i, t in enumerate(connection["t"]) if t >= run["scenario"]["warmup"])
         again += connection["retransmissions"][-1] - connection["retransmissions"][first]
         arrived += connection["delivered"][-1] - connection["delivered"][first]
-    return again / arrived
+    return again / max(1, arrived)
 
 
 def waiting(run: Json, connections: list[Json]) -> float:

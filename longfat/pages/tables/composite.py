@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import sqrt
 from statistics import mean
 
-from longfat.pages.data import by_case, grouped, markdown, older, plus
+from longfat.pages.data import by_case, grouped, markdown, mss_of, older, plus
 from longfat.pages.observe.composite import PUBLIC
 from longfat.pages.tables import picture
 from longfat.run.result import Json
@@ -391,6 +392,55 @@ def apart(ours: list[int], theirs: list[int]) -> float:
     return mean(abs(a - b) for a, b in pairs) / mean(theirs)
 
 
+@dataclass(frozen=True)
+class Number:
+    """A number of a run, and its name."""
+
+    name: str
+    of: Callable[[Json], float]
+    unit: str = "%"
+    digits: int = 2
+
+
+def _honest(run: Json) -> float:
+    """What the second flow has of its half of the link, %."""
+    return float(200 * run["flows"][1]["goodput_bps"] / run["summary"]["capacity_bps"])
+
+
+def _needless(run: Json) -> float:
+    """Packets sent again, more than the bottleneck dropped, % of those that arrived."""
+    (flow,) = run["flows"]
+    again = max(0, flow["retransmissions"] - run["summary"]["dropped"])
+    return float(100 * again * mss_of(run) / flow["received_bytes"])
+
+
+# Scenario file -> what it is about.
+LITTLE = {
+    "composite-few-packets": Number("lost", lambda run: 100 * run["summary"]["loss"], digits=1),
+    "composite-liar": Number("what the honest one has of its half", _honest),
+    "composite-reordering": Number("sent again that was not lost", _needless),
+}
+
+
+def little() -> str:
+    """Little paths and hostile ones: a row for who sends."""
+    by = {file: by_case(file) for file in LITTLE}
+    names = sorted({name for cases in by.values() for name in cases}, reverse=True)
+    rows = [
+        [
+            f"`{name}`" if "=" in name else name,
+            *(
+                plus([what.of(run) for run in by[file][name]], what.digits)
+                if name in by[file]
+                else ""
+                for file, what in LITTLE.items()
+            ),
+        ]
+        for name in names
+    ]
+    return markdown(["", *(f"{one.name}, {one.unit}" for one in LITTLE.values())], rows)
+
+
 def one() -> str:
     """One stream, and Reno."""
     found = {
@@ -438,6 +488,7 @@ PARTS = {
         "parallel": parallel,
         "transfer": transfer,
         "flood": flood,
+        "little": little,
         "older": older,
     }
 }
