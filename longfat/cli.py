@@ -565,9 +565,7 @@ def evaluate(
             raise
         scores = show()
         if keep:
-            console.print(
-                str(keeping.write(scores, carry.took(to))), soft_wrap=True, highlight=False
-            )
+            console.print(str(keeping.write(scores)), soft_wrap=True, highlight=False)
         failed = [path for run in of.runs if (path := carry.error_of(run, to)).exists()]
         if failed:
             lines = "\n".join(

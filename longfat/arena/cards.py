@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from longfat.arena import criteria, keep, pages, plan
-from longfat.arena.criteria import Criterion, Number
+from longfat.arena.criteria import Criterion
 from longfat.arena.pages import Detail, Section
 from longfat.arena.plan import Contender
-from longfat.arena.score import shown
 from longfat.run.result import Json
 
 Row = dict[str, str]
@@ -25,7 +24,6 @@ class Cell:
     """A number of an algorithm, as the league has it; see score.Cell."""
 
     row: Row
-    number: Number
 
     @property
     def cc(self) -> Contender:
@@ -58,7 +56,8 @@ class Cell:
         if not self.row["spread"]:
             return self.row["text"]
         first, *rest = self.row["text"].split(" ", 1)
-        return " ".join([first, f"± {shown(float(self.row['spread']), self.number)}", *rest])
+        digits = len(first.partition(".")[2])
+        return " ".join([first, f"± {float(self.row['spread']):.{digits}f}", *rest])
 
 
 def table(where: Path, name: str) -> list[Row]:
@@ -74,49 +73,55 @@ def _by_criterion(rows: list[Row]) -> Rows:
     return found
 
 
-def _details(rows: list[Row], cc: Contender) -> list[Detail]:
+def label(row: Row) -> str:
+    """A number with its unit."""
+    return ", ".join(word for word in (row["number"], row["unit"]) if word)
+
+
+def _details(rows: list[Row]) -> list[Detail]:
     """The runs of a criterion's numbers: of which a number is not, and why."""
     found: dict[tuple[str, str, str], Detail] = {}
     for row in rows:
-        if row["algorithm"] != cc.text:
-            continue
-        for seed, value in zip(row["seeds"].split(), row["values"].split(), strict=True):
+        seeds, values = row["seeds"].split(), row["values"].split()
+        whys = row["why"].split("\n") if row["why"] else [""] * len(seeds)
+        for seed, value, why in zip(seeds, values, whys, strict=True):
             path, file = row["path"], row["scenario"]
             new = Detail(path, row["beside"], int(seed), [], file, "", [])
             one = found.setdefault((file, path, seed), new)
             if row["base_scenario"] and (row["base_scenario"], "") not in one.bases:
                 one.bases.append((row["base_scenario"], ""))
             if value == "failed":
-                one.failed = row["why"]
-            elif value == "-" and row["why"] not in one.left_out:
-                one.left_out.append(row["why"])
+                one.failed = why
+            elif why and why not in one.left_out:
+                one.left_out.append(why)
     return [*found.values()]
 
 
 def _section(
     criterion: Criterion, part: Json, league: list[Row], paths: list[Row], ccs: list[Contender]
 ) -> Section:
-    of = {(row["number"], row["algorithm"]): row for row in league}
-    rows = [
-        (
-            number.name + (f", {number.unit}" if number.unit else ""),
-            [Cell(of[number.name, cc.text], number) for cc in ccs],
-        )
-        for number in criterion.number
-    ]
-    sources = criteria.choose(criterion.of_runs)
-    shorter = dict.fromkeys(plan.shortened(one, part["profile"]) for one in sources)
-    about = f"Profile {part['profile']}"
+    rows: dict[str, list[Cell]] = {}
+    for cc in ccs:
+        for row in league:
+            if row["algorithm"] == cc.text:
+                rows.setdefault(label(row), []).append(Cell(row))
+    how = f"Profile {part['profile']}"
     if part["kernels"]:
-        about += f", Linux {', '.join(part['kernels'])}"
+        how += f", Linux {', '.join(part['kernels'])}"
     return Section(
         criterion,
-        rows,
+        [*rows.items()],
         [],
-        rows[0][1][0].row["command"],
-        " ".join(word for word in (f"{about}.", *shorter) if word),
-        _details(paths, ccs[0]),
+        next(iter(rows.values()))[0].row["command"],
+        " ".join(words for words in (f"{how}.", part["how"]) if words),
+        _details([row for row in paths if row["algorithm"] == ccs[0].text]),
     )
+
+
+def algorithms(parts: list[Json], *which: str) -> list[str]:
+    """Those of all parts that were evaluated, and stood `against` them; or either."""
+    keys = which or ("algorithms", "against")
+    return list(dict.fromkeys(cc for one in parts for key in keys for cc in one[key]))
 
 
 def cards(found: Path) -> dict[Path, str]:
@@ -126,26 +131,27 @@ def cards(found: Path) -> dict[Path, str]:
         return {}
     league, paths = (_by_criterion(table(where, name)) for name in ("league", "paths"))
     known = {one.id: one for one in criteria.load()}
-    texts = [*parts[0]["algorithms"], *parts[0]["against"]]
-    names = {one.text: one for one in plan.contenders(texts)}
+    every = plan.contenders(algorithms(parts))
+    names = {one.text: one for one in every}
+    against = [names[text] for text in algorithms(parts, "against")]
     made = {}
-    for text in parts[0]["algorithms"]:
-        cc, beside = names[text], [names[x] for x in criteria.marks().in_every_card if x in names]
-        others = [one for one in beside if one != cc]
+    for text in algorithms(parts, "algorithms"):
+        cc = names[text]
+        beside = pages.others(cc, every, against)
         sections = [
             _section(
                 known[one["criterion"]],
                 one,
                 league[one["criterion"]],
                 paths.get(one["criterion"], []),
-                [cc, *others],
+                [cc, *beside],
             )
             for one in parts
-            if one["criterion"] in known
+            if text in algorithms([one])
         ]
         about = {
             "cc": cc,
-            "others": others,
+            "others": beside,
             "sections": sections,
             "counts": pages.counts([one.main[0] for one in sections]),
             "standards": [x for x in names if x in criteria.marks().standards],

@@ -92,6 +92,11 @@ class Number(_Strict):
             raise ValueError(why)
         return self
 
+    @property
+    def label(self) -> str:
+        """With its unit."""
+        return f"{self.name}, {self.unit}" if self.unit else self.name
+
     def has(self, path: str, beside: str) -> bool:
         """Whether it is of the runs on this path, beside this one; "" is nobody."""
 
@@ -280,13 +285,13 @@ def marks() -> Marks:
     return Marks.model_validate(tomllib.loads(MARKS.read_text()))
 
 
-def choose(words: list[str]) -> list[Criterion]:
+def named(words: list[str]) -> list[Criterion]:
     """The criteria that these words name, all of them if there are none: an id; else how some begin
     ("tcpeval-4.4", or "5.2." for what is below 5.2), or a section of the RFC that is one of several
     ("6.3")."""
     every = load()
 
-    def named(word: str) -> list[Criterion]:
+    def by(word: str) -> list[Criterion]:
         return [one for one in every if one.id == word] or [
             one
             for one in every
@@ -295,10 +300,14 @@ def choose(words: list[str]) -> list[Criterion]:
         ]
 
     for word in words:
-        if not named(word):
+        if not by(word):
             ids = ", ".join(one.id for one in every)
             raise LabError(f"--only {word}: no such criterion; valid: {ids}")
-    wanted = {one.id for word in words for one in named(word)}
-    # What a criterion without runs of its own is made of comes with it.
-    wanted |= {name for one in every if one.id in wanted for name in one.runs_of}
+    wanted = {one.id for word in words for one in by(word)}
     return [one for one in every if not words or one.id in wanted]
+
+
+def choose(words: list[str]) -> list[Criterion]:
+    """The same, and what those without runs of their own are made of."""
+    wanted = {name for one in named(words) for name in (one.id, *one.runs_of)}
+    return [one for one in load() if one.id in wanted]

@@ -4,17 +4,16 @@ of an evaluation in the place of what was there.  The tables of the pages are ma
 (longfat.pages.tables.evaluation), and the score cards (longfat.arena.cards).
 
 evaluation/*.csv are those tables of all parts that are not of single runs, evaluation/*.svg clouds
-and heat maps.  evaluation.json is a list of what the parts are of:
+and heat maps.  evaluation.json is a list, which says of each part:
 
 criterion           its id
 version, modules    of the tree that it was made with; modules of those that are in it
 profile, kernel     how much was run, and on which kernel if one was asked for
 kernels             on what
+how                 what the profile leaves out, in words
 algorithms          those that were evaluated; `against` are those that stood beside them
-only, titles        the criteria of whose runs it is, and itself; their titles
+only                the criterion, and those that its runs are of
 runs                criterion -> how many, and how many of them failed
-took                wall and processor seconds of the evaluation that it is from; `of` is of which
-                    criteria that was
 clouds, heat        picture -> its path
 known               what has to be as it was for the numbers to be current: `texts` are hashes of
                     criteria and of what computes the numbers, `scenarios` is one of all scenario
@@ -56,22 +55,31 @@ COMPUTED_BY: tuple[Any, ...] = (
 # What of a criterion are words alone.
 WORDS = {"of", "section", "level", "title", "asks", "differs"}
 TABLES = ("league.csv", "paths.csv", "heat.csv", "cloud.csv")
+# What the pages ask a part for.
+KEYS = {
+    *("criterion", "version", "profile", "kernels", "how", "algorithms", "against", "only"),
+    *("runs", "clouds", "heat", "known", "modules", "kernel"),
+}
 
 
 def parts(path: Path) -> list[Json]:
-    """What is committed of each criterion; LabError if that is no such list."""
+    """What is committed of each criterion that there is; LabError if that is no such list."""
     if not path.exists():
         return []
     try:
         found: list[Json] = json.loads(path.read_text())
-        if not isinstance(found, list):
-            raise TypeError("no list")
-        for one in found:
-            criteria.PROFILES.index(one["profile"])
-            one["criterion"], one["algorithms"] + one["against"], one["clouds"], one["heat"]
-    except (ValueError, LookupError, TypeError) as error:
-        raise LabError(f"{path} is no evaluation ({error!r}): remove it") from error
-    return found
+        lacks = [KEYS - one.keys() for one in found]
+    except (ValueError, AttributeError, TypeError) as error:
+        raise LabError(f"{path} is no evaluation ({error}): restore it") from error
+    if not isinstance(found, list) or any(lacks):
+        raise LabError(f"{path} is no list of parts with {', '.join(sorted(KEYS))}: restore it")
+    there = {one.id for one in criteria.load()}
+    return [one for one in found if one["criterion"] in there]
+
+
+def _ours(of: Evaluation) -> list[Criterion]:
+    """The criteria that were named: what others are made of does not come with them."""
+    return criteria.named(of.only)
 
 
 def place(of: Evaluation) -> Path:
@@ -80,18 +88,20 @@ def place(of: Evaluation) -> Path:
     if not path.is_dir():
         raise LabError(f"--keep needs the source tree: there is no {path}")
     path /= f"{NAME}.json"
-    replaced = {one.id for one in of.criteria}
-    here = {one.text for one in of.all}
+    ids, here = {one.id for one in _ours(of)}, {one.text for one in of.all}
     for part in parts(path):
         ident, profile = part["criterion"], part["profile"]
-        has = f"--keep: {path} has {ident} "
-        if ident not in replaced:
-            there = {*part["algorithms"], *part["against"]}
-            if there != here and ident in {one.id for one in criteria.load()}:
-                others = ", ".join(sorted(there ^ here))
-                raise LabError(f"{has}of other algorithms ({others}): evaluate that with it")
-        elif criteria.PROFILES.index(profile) > criteria.PROFILES.index(of.profile):
-            raise LabError(f"{has}by the profile {profile}: leave it out with --only, or remove it")
+        if ident not in ids:
+            continue
+        has = ""
+        if criteria.PROFILES.index(profile) > criteria.PROFILES.index(of.profile):
+            has = f"by the profile {profile}, not {of.profile}"
+        elif lacks := [x for x in (*part["algorithms"], *part["against"]) if x not in here]:
+            has = f"with {', '.join(dict.fromkeys(lacks))}, too"
+        if has:
+            raise LabError(
+                f"--keep: {path} has {ident} {has}: evaluate it so, or name the others with --only"
+            )
     return path
 
 
@@ -181,14 +191,14 @@ def _modules(of: Evaluation) -> dict[str, str]:
     return {name: source for name, source in modules.bare_digests().items() if name in used}
 
 
-def kept(scores: Scores, took: dict[str, float]) -> Json:
+def kept(scores: Scores) -> Json:
     """What is committed besides the tables; LabError if that would not be a whole evaluation."""
     of = scores.of
     made = {*scores.records, *scores.errors}
     missing = [run for run in of.runs if run.name not in made]
     if missing:
-        left = f"{len(missing)} of {len(of.runs)} runs are not made"
-        raise LabError(f"--keep: {left}: the same command makes them")
+        left = f"{len(missing)} of {len(of.runs)} runs of {', '.join(of.only) or 'all criteria'}"
+        raise LabError(f"--keep: {left} are not made: the same command makes them")
     return modules.stamp() | {
         "modules": _modules(of),
         "profile": of.profile,
@@ -197,8 +207,6 @@ def kept(scores: Scores, took: dict[str, float]) -> Json:
         "algorithms": [one.text for one in of.contenders],
         "against": [one.text for one in of.against],
         "runs": {one.id: _runs(scores, one) for one in of.criteria if not one.runs_of},
-        "titles": {one.id: one.title for one in of.criteria},
-        "took": took,
         "known": _known(of) | {"first": _first(scores)},
     }
 
@@ -217,68 +225,75 @@ def _of(scores: Scores, criterion: Criterion) -> Scores:
 
 def _pictures(scores: Scores, criterion: Criterion) -> dict[str, dict[str, tuple[str, str]]]:
     """Clouds and heat maps of a criterion: file -> its path, and the picture."""
+    clouds = [(path, svg) for of, path, svg in pages.clouds(scores).values() if of == criterion]
+    heat = [
+        (one.path, pictures.heat(one)) for one in league.heat(scores) if one.criterion == criterion
+    ]
     return {
-        "clouds": {
-            Path(file).name: (path, svg)
-            for file, (of, path, svg) in pages.clouds(scores).items()
-            if of == criterion
-        },
-        "heat": {
-            f"{criterion.id}-{number}.svg": (one.path, pictures.heat(one))
-            for number, one in enumerate(league.heat(scores))
-            if one.criterion == criterion
-        },
+        kind: {f"{criterion.id}-{kind}-{number}.svg": one for number, one in enumerate(drawn)}
+        for kind, drawn in (("clouds", clouds), ("heat", heat))
     }
 
 
-def _with(of: set[str], new: str, path: Path) -> str:
-    """The table `new`, and what the one in `path` has of other criteria that there are."""
-    (head, *rows), place = csv.reader(io.StringIO(new)), "criterion"
-    if path.exists():
+def _with(new: str, ours: set[str], stay: set[str], path: Path) -> str:
+    """What the table `new` has of our criteria, and the one in `path` of those that stay."""
+    head, *rows = csv.reader(io.StringIO(new))
+    rows = [row for row in rows if row[0] in ours]
+    if stay:
         with path.open(newline="") as file:
             there, *others = csv.reader(file)
-        if there != head and any(row[0] not in of for row in others):
-            raise LabError(f"--keep: {path} has other columns: evaluate all criteria again")
-        rows += [row for row in others if row[0] not in of]
-    assert head[0] == place
+        if there != head:
+            raise LabError(f"--keep: {path} has other columns: keep all criteria again")
+        rows += [row for row in others if row[0] in stay]
     order = [one.id for one in criteria.load()]
-    rows = sorted((row for row in rows if row[0] in order), key=lambda row: order.index(row[0]))
-    return pages.as_csv(head, rows)
+    return pages.as_csv(head, sorted(rows, key=lambda row: order.index(row[0])))
 
 
-def write(scores: Scores, took: dict[str, float]) -> Path:
-    """Write it into docs/results, in the place of what is there of these criteria.  If that ends
+def write(scores: Scores) -> Path:
+    """Write it into docs/results, in the place of what is there of its criteria.  If that ends
     early, what was there stays."""
     path = place(scores.of)
-    tables, fresh = path.with_suffix(""), path.with_suffix(".new")
-    shutil.rmtree(fresh, ignore_errors=True)
+    tables, fresh, old = (path.with_suffix(suffix) for suffix in ("", ".new", ".old"))
+    for partial in (fresh, old):
+        shutil.rmtree(partial, ignore_errors=True)
     try:
-        shutil.copytree(tables, fresh) if tables.exists() else fresh.mkdir()
-        _write(scores, took, parts(path), fresh)
-        shutil.rmtree(tables, ignore_errors=True)
+        fresh.mkdir()
+        _write(scores, path, fresh)
+        if tables.exists():
+            tables.rename(old)
         fresh.rename(tables)
-        (tables / path.name).rename(path)
+        (tables / path.name).replace(path)
+    except BaseException:
+        if old.exists():
+            shutil.rmtree(tables, ignore_errors=True)
+            old.rename(tables)
+        raise
     finally:
-        shutil.rmtree(fresh, ignore_errors=True)
+        for partial in (fresh, old):
+            shutil.rmtree(partial, ignore_errors=True)
     return path
 
 
-def _write(scores: Scores, took: dict[str, float], there: list[Json], where: Path) -> None:
-    """Put it into a copy of what is there."""
-    ids, made = [one.id for one in scores.of.criteria], pages.tables(scores)
+def _write(scores: Scores, path: Path, where: Path) -> None:
+    """Write all that there is then into an empty directory."""
+    ours, tables = _ours(scores.of), path.with_suffix("")
+    found = {one["criterion"]: one for one in parts(path)}
+    ids = {one.id for one in ours}
+    stay = {*found} - ids
+    made = pages.tables(scores)
     for name in TABLES:
-        result.write_whole(_with({*ids}, made[name], where / name), where / name)
-    found = {one["criterion"]: one for one in there}
-    for criterion in scores.of.criteria:
-        of, was = _of(scores, criterion), found.get(criterion.id, {"clouds": {}, "heat": {}})
-        for name in (*was["clouds"], *was["heat"]):
-            (where / name).unlink(missing_ok=True)
-        part: Json = {"criterion": criterion.id, "only": of.of.only} | kept(of, took)
-        part["took"] = took | {"of": ids} if took else {}
+        result.write_whole(_with(made[name], ids, stay, tables / name), where / name)
+    for ident in stay:
+        for name in (*found[ident]["clouds"], *found[ident]["heat"]):
+            shutil.copy(tables / name, where / name)
+    for criterion in ours:
+        of = _of(scores, criterion)
+        part: Json = {"criterion": criterion.id, "only": of.of.only} | kept(of)
+        part["how"] = pages.shorter(criterion, of.of.profile)
         for kind, drawn in _pictures(of, criterion).items():
             part[kind] = {name: of_path for name, (of_path, _) in drawn.items()}
             for name, (_, svg) in drawn.items():
                 result.write_whole(pages.as_file(svg), where / name)
         found[criterion.id] = part
     every = [found[one.id] for one in criteria.load() if one.id in found]
-    result.write_whole(json.dumps(every, indent=0) + "\n", where / f"{NAME}.json")
+    result.write_whole(json.dumps(every, indent=0) + "\n", where / path.name)

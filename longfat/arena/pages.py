@@ -21,7 +21,7 @@ from typing import Any, Protocol
 import jinja2
 from pydantic import BaseModel, ConfigDict
 
-from longfat.arena import league, pictures
+from longfat.arena import criteria, league, pictures
 from longfat.arena.criteria import Criterion, marks
 from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run, shortened
 from longfat.arena.score import Cell, Mark, Point, Scores, shown
@@ -94,7 +94,7 @@ class Section:
     rows: Sequence[tuple[str, Sequence[CardCell]]]  # the number in words, and the cells of all
     pictures: list[str]
     command: str  # makes it again
-    shorter: str  # what the profile leaves out
+    how: str  # by which profile if the card does not say it, and what that leaves out
     details: list[Detail] = field(default_factory=list)
 
     @property
@@ -180,12 +180,18 @@ def rendered(name: str, about: dict[str, Any]) -> str:
     return _environment(html=False).get_template(name).render(about)
 
 
-def _others(of: Evaluation, cc: Contender) -> list[Contender]:
-    """Who stands beside it in its card: those that are in every card, then who else it is
+def others(
+    cc: Contender, every: Iterable[Contender], against: Iterable[Contender]
+) -> list[Contender]:
+    """Who stands beside an algorithm in its card: those that are in every card, then who else it is
     against."""
-    names = {one.text: one for one in of.all}
+    names = {one.text: one for one in every}
     always = [names[name] for name in marks().in_every_card if name in names]
-    return [one for one in dict.fromkeys([*always, *of.against]) if one != cc]
+    return [one for one in dict.fromkeys([*always, *against]) if one != cc]
+
+
+def _others(of: Evaluation, cc: Contender) -> list[Contender]:
+    return others(cc, of.all, of.against)
 
 
 def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> Detail:
@@ -211,28 +217,26 @@ def _detail(scores: Scores, criterion: Criterion, cc: Contender, run: Run) -> De
     )
 
 
+def shorter(criterion: Criterion, profile: str) -> str:
+    """What a profile leaves out of the runs of a criterion, in words."""
+    sources = [one for one in criteria.load() if one.id in criterion.of_runs]
+    return " ".join(dict.fromkeys(x for one in sources if (x := shortened(one, profile))))
+
+
 def sections(scores: Scores, cc: Contender, own: Sequence[str]) -> list[Section]:
     """All criteria, as the card of an algorithm has them."""
     ccs = [cc, *_others(scores.of, cc)]
-    of_id = {one.id: one for one in scores.of.criteria}
     found = []
     for criterion in scores.of.criteria:
-        shorter = dict.fromkeys(
-            words
-            for name in criterion.of_runs
-            if (words := shortened(of_id[name], scores.of.profile))
-        )
         rows = [
-            (
-                number.name + (f", {number.unit}" if number.unit else ""),
-                [scores.cell(criterion, place, one) for one in ccs],
-            )
+            (number.label, [scores.cell(criterion, place, one) for one in ccs])
             for place, number in enumerate(criterion.number)
         ]
         details = [_detail(scores, criterion, cc, run) for run in scores.of.of(criterion, cc)]
         drawn = pictures.of_criterion(scores, criterion, ccs)
         command = again(scores.of, criterion, cc, own)
-        found.append(Section(criterion, rows, drawn, command, " ".join(shorter), details))
+        how = shorter(criterion, scores.of.profile)
+        found.append(Section(criterion, rows, drawn, command, how, details))
     return found
 
 
@@ -391,12 +395,12 @@ def _paths(scores: Scores) -> Iterator[list[str]]:
             found.setdefault((one.run.file, one.run.path), []).append(one)
         for (file, path), points in found.items():
             first, other = points[0], points[0].run.other(cell.cc)
-            whys = dict.fromkeys(one.failed.partition("\n")[0] or one.why for one in points)
+            whys = [one.failed.partition("\n")[0] or one.why for one in points]
             yield [
                 *(cell.criterion.id, cell.number.name, cell.number.unit, cell.cc.text),
                 *(other.text if other else "", path, " ".join(str(one.run.seed) for one in points)),
                 " ".join("failed" if one.failed else _value(one.value) or "-" for one in points),
-                "; ".join(why for why in whys if why),
+                "\n".join(whys) if any(whys) else "",
                 *(f"{SCENARIOS}/{file}", f"{SCENARIOS}/{first.base.file}" if first.base else ""),
             ]
 

@@ -334,16 +334,12 @@ def test_the_pages_are_made_of_what_is_kept(
     for found in every:
         assert found["kernels"] == ["6"] and found["modules"] == {} and found["version"]
         assert (found["profile"], found["algorithms"]) == ("smoke", ["vegas", "dctcp"])
-        assert found["took"].keys() == {"wall_s", "cpu_s", "of"} and found["took"]["of"] == [
-            "1",
-            "2",
-        ]
-    # What it took is of all calls together: this one makes nothing.
     assert longfat("evaluate", *words).status == 0
     assert json.loads(committed.read_text()) == every
-    took = f"The evaluations took {cost.length(every[0]['took']['cpu_s'])} of processor time."
-    about = f"Linux 6, version {every[0]['version']}. By the profile smoke {len(fake.started)} runs"
-    assert page.about() == f"{about}: all criteria. {took}"
+    about = (
+        f"Linux 6, version {every[0]['version']}. By the profile smoke, {len(fake.started)} runs"
+    )
+    assert page.about() == f"{about}."
     lines = page.league().splitlines()
     vegas, dctcp = (f"[`{cc}`](results/evaluation/{cc}.md)" for cc in ("vegas", "dctcp"))
     assert lines[0] == f"| criterion | profile | number | {vegas} | {dctcp} | `cubic` |"
@@ -364,11 +360,11 @@ def test_the_pages_are_made_of_what_is_kept(
     ]
     two = "[2](../longfat/arena/criteria/2.toml)"
     shallow, deep = page.pairs().split("\n\n" + two)
-    drawn = "![2, 10p](results/evaluation/2-0.svg)"
+    drawn = "![2, 10p](results/evaluation/2-heat-0.svg)"
     assert f", 10p:\n\n{drawn}\n\n|  | `vegas` | `dctcp` | `cubic` |" in shallow
-    assert ", 100p:\n\n![2, 100p](results/evaluation/2-1.svg)\n\n|" in deep
+    assert ", 100p:\n\n![2, 100p](results/evaluation/2-heat-1.svg)\n\n|" in deep
     clouds = page.clouds()
-    assert clouds.startswith(f"{where} One, 10p:\n\n![1, 10p](results/evaluation/1-0.svg)")
+    assert clouds.startswith(f"{where} One, 10p:\n\n![1, 10p](results/evaluation/1-clouds-0.svg)")
     for name in re.findall(r"results/(evaluation/\S+\.svg)", page.pairs() + clouds):
         assert (committed.parent / name).read_text().startswith("<?xml")
     assert shallow.endswith("\n\nA dash: dctcp is for links that mark.")
@@ -390,7 +386,7 @@ def test_the_pages_are_made_of_what_is_kept(
     assert f"| `vegas` | {where} One | goodput, Mbit/s | 0.0008 ! |" in page.worst()
     # The same runs are the same bytes.
     scores = score.score(small("vegas", "dctcp"), tmp_path / "out")
-    assert keep.write(scores, carry.took(tmp_path / "out")) == committed
+    assert keep.write(scores) == committed
     assert files_of(committed) == first
 
 
@@ -586,35 +582,62 @@ def test_a_module_that_is_not_in_it_makes_it_no_older(
 def test_what_is_kept_is_whole(
     longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A smaller profile does not take the place of a larger one, and where writing ends early what
-    was there stays."""
+    """Less does not take the place of more, and what is no list of parts is not written over."""
     command = ["evaluate", "reno", "--keep", "-o", tmp_path / "out"]
     assert longfat(*command).status == 0
     (found,) = json.loads(committed.read_text())
-    committed.write_text(json.dumps([found | {"profile": "full"}]))
     begun = len(fake.started)
-    answer = longfat(*command, "--retry")
-    assert answer.status == 1 and "has 1 by the profile full: leave it out with" in answer.err
-    for bad in ("<<<<<<< ours", "{}", '[{"criterion": "1"}]', '["1"]'):
+    for more, says in (
+        ({"profile": "full"}, "has 1 by the profile full, not smoke: evaluate it so, or name"),
+        ({"algorithms": ["reno", "vegas"]}, "has 1 with vegas, too: evaluate it so, or name"),
+    ):
+        committed.write_text(json.dumps([found | more]))
+        answer = longfat(*command, "--retry")
+        assert answer.status == 1 and says in answer.err
+    for bad in ("<<<<<<< ours", "{}", '[{"criterion": "1"}]', '["1"]', "7"):
         committed.write_text(bad)
         answer = longfat(*command, "--retry")
-        assert answer.status == 1 and "evaluation.json is no evaluation" in answer.err, bad
+        assert answer.status == 1 and "evaluation.json is no " in answer.err, bad
     assert len(fake.started) == begun
-    committed.write_text(json.dumps([found]))
-    (committed.with_suffix("") / "league.csv").write_text("criterion\n")
-    before, real = files_of(committed), result.write_whole
 
-    def full(text: str, path: Path) -> None:
-        if path.name == "heat.csv" and path.parent.name == "evaluation.new":
-            raise Unwritable("no space is left")
-        real(text, path)
 
-    monkeypatch.setattr(result, "write_whole", full)
+@pytest.mark.parametrize("place", ["heat.csv", "evaluation.new", "evaluation", "evaluation.json"])
+def test_where_keeping_ends_early_what_was_there_stays(
+    longfat: Longfat,
+    fake: Fake,
+    committed: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    place: str,
+) -> None:
+    """A file is written, the old tables move, the new ones, and the list of parts."""
+    command = ["evaluate", "reno", "--keep", "-o", tmp_path / "out"]
+    assert longfat(*command).status == 0
+    before = files_of(committed)
+    _edit(criteria.WHERE / "1.toml", 'better = "more"', 'better = "less"')
+    real = result.write_whole, Path.rename, Path.replace
+
+    def ends(done: Callable[..., Any], at: str) -> Callable[..., Any]:
+        def instead(*words: Any) -> Any:
+            names = {(word.name, word.parent.name) for word in words if isinstance(word, Path)}
+            if (at, committed.parent.name) in names or (at, "evaluation.new") in names:
+                raise Unwritable("no space is left")
+            return done(*words)
+
+        return instead
+
+    if place == "heat.csv":
+        monkeypatch.setattr(result, "write_whole", ends(real[0], place))
+    elif place == "evaluation.json":
+        monkeypatch.setattr(Path, "replace", ends(real[2], place))
+    else:
+        monkeypatch.setattr(Path, "rename", ends(real[1], place))
     assert "no space is left" in longfat(*command).err
-    assert files_of(committed) == before and not committed.with_suffix(".new").exists()
-    monkeypatch.setattr(result, "write_whole", real)
-    assert longfat(*command).status == 0 and json.loads(committed.read_text()) == [found]
-    assert files_of(committed) != before
+    monkeypatch.undo()
+    assert files_of(committed) == before
+    assert {path.name for path in committed.parent.iterdir()} == {
+        *("evaluation", "evaluation.json", "platform.json")
+    }
 
 
 def test_criteria_are_kept_one_by_one(
@@ -622,58 +645,127 @@ def test_criteria_are_kept_one_by_one(
 ) -> None:
     """One takes its own place, whatever the profile of the others, and the pages have both."""
     both_pages(Path(criteria.WHERE))
-    _edit(criteria.WHERE / "2.toml", "[scenario]", "cloud = false\n\n[scenario]")
-    words = ["vegas", "reno", "bbr", "--keep", "-j", "2"]
-    assert longfat("evaluate", *words, "--against=cubic", "-o", tmp_path / "all").status == 0
+    words = ["vegas", "reno", "--keep", "--against=cubic", "-j", "2"]
+    assert longfat("evaluate", *words, "-o", tmp_path / "all").status == 0
     tables = committed.with_suffix("")
     before = {name: rows(tables / f"{name}.csv") for name in ("league", "paths", "heat", "cloud")}
     pictures = {path.name: path.read_bytes() for path in tables.glob("*.svg")}
-    more = [*words, "--against=cubic", "--only=1", "--profile=full", "-o", tmp_path / "1"]
-    assert longfat("evaluate", *more).status == 0
+    full = ["--only=1", "--profile=full"]
+    assert longfat("evaluate", *words, "bbr", *full, "-o", tmp_path / "1").status == 0
     one, two = json.loads(committed.read_text())
     assert (one["profile"], two["profile"]) == ("full", "smoke")
-    assert one["took"]["of"] == ["1"] and two["took"]["of"] == ["1", "2"]
     for name, old in before.items():
         now = rows(tables / f"{name}.csv")
         of = [row["criterion"] for row in now]
         assert of == sorted(of)
-        assert [x for x in now if x["criterion"] == "2"] == [
-            x for x in old if x["criterion"] == "2"
-        ]
+        kept, of_two = ([x for x in those if x["criterion"] == "2"] for those in (now, old))
+        assert kept == of_two
     assert {path.name for path in tables.glob("*.svg")} == {*pictures}
-    assert (tables / "2-0.svg").read_bytes() == pictures["2-0.svg"]
+    assert (tables / "2-heat-0.svg").read_bytes() == pictures["2-heat-0.svg"]
     seeds = {row["seeds"] for row in rows(tables / "paths.csv") if row["criterion"] == "1"}
     assert seeds == {"1 2 3"}
     about = page.about()
     links = (f"[{x}](../longfat/arena/criteria/{x}.toml)." for x in (1, 2))
-    for profile, runs, link in zip(("full", "smoke"), (24, 32), links, strict=True):
-        assert f"By the profile {profile} {runs} runs: {link}" in about
-    card = cards.cards(committed)[tables / "vegas.md"]
-    first, second = card.split("\n## ")[1:]
+    for profile, runs, link in zip(("full", "smoke"), (24, 18), links, strict=True):
+        assert f"By the profile {profile}, {runs} runs: {link}" in about
+    made = cards.cards(committed)
+    first, second = made[tables / "vegas.md"].split("\n## ")[1:]
     assert " Profile full, Linux 6." in first and " ± 0" in first and "--profile full" in first
     assert " Profile smoke, Linux 6." in second and "±" not in second
-    # Of other algorithms there is no league.
-    answer = longfat("evaluate", "vegas", "--against=cubic", *more[7:9], "--keep", "--dry")
-    assert answer.status == 1 and "has 2 of other algorithms (bbr, reno): evaluate" in answer.err
+    # One of them is in the first alone.
+    assert "\n## 2" not in made[tables / "bbr.md"]
+    assert page.league().splitlines()[3].endswith(" | 0.0004 | 0.0004 | - | 0.0004 |")
     (criteria.WHERE / "3.toml").write_text((criteria.WHERE / "1.toml").read_text())
     criteria.load.cache_clear()
     assert page.about().endswith(" Not measured yet: 3.")
+    # What there is no criterion of any more is on no page, and goes with the next that is kept.
+    for name in ("2.toml", "3.toml"):
+        (criteria.WHERE / name).unlink()
+    criteria.load.cache_clear()
+    assert len(page.league().splitlines()) == 3 and not page.pairs()
+    assert longfat("evaluate", *words, "bbr", *full, "-o", tmp_path / "1").status == 0
+    assert {row["criterion"] for row in rows(tables / "league.csv")} == {"1"}
+    assert not [*tables.glob("2-*")]
+
+
+DERIVED = """
+of = "a document"
+section = "3"
+level = "MUST"
+title = "Three"
+asks = "What?"
+runs_of = ["1"]
+
+[[number]]
+name = "goodput"
+metric = "goodput"
+better = "more"
+
+[[picture]]
+draw = "bars"
+"""
+
+
+def test_what_is_made_of_others_runs_is_kept_by_itself(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+) -> None:
+    """Whatever the profile of the others, which stay as they are."""
+    (criteria.WHERE / "3.toml").write_text(DERIVED)
+    criteria.load.cache_clear()
+    words = ["vegas", "--keep", "--against=cubic", "-o", tmp_path / "out"]
+    assert longfat("evaluate", *words, "--only=1", "--profile=full").status == 0
+    assert longfat("evaluate", *words, "--only=3").status == 0
+    one, three = json.loads(committed.read_text())
+    assert (one["profile"], one["only"]) == ("full", ["1"])
+    assert (three["profile"], three["only"]) == ("smoke", ["1", "3"])
+    about = page.about()
+    assert "By the profile smoke, 4 runs: [3]" in about and "full, 12 runs: [1]" in about
+
+
+def test_what_a_profile_leaves_out_is_not_measured(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+) -> None:
+    text = (criteria.WHERE / "1.toml").read_text()
+    (criteria.WHERE / "2.toml").write_text(f'{text}\n[smoke]\nskip = "too long"\n')
+    criteria.load.cache_clear()
+    assert longfat("evaluate", "vegas", "--keep", "-o", tmp_path / "out").status == 0
+    assert page.about().endswith(" Not measured yet: 2.")
+    assert "| [2](../longfat/arena/criteria/2.toml) One |  | goodput" in page.league()
+    assert "\n| 2 One | goodput, Mbit/s | - | - | - | too long |\n" in next(
+        text for path, text in cards.cards(committed).items() if path.name == "vegas.md"
+    )
 
 
 def test_a_card_of_what_is_kept_says_what_is_left_out(
-    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A run that failed, and a path without a number."""
+    """Runs that failed, each with its reason, and one without a number."""
+    monkeypatch.setitem(plan.SEEDS, "smoke", [1, 2, 3, 4])
     assert longfat("evaluate", "vegas", "reno", "-o", tmp_path).status == 0
     of = small("vegas", "reno")
-    (run, *_) = (run for run in of.runs if run.cc.text == "vegas")
-    carry.file_of(run, tmp_path).unlink()
-    result.write_whole("Kernel panic\nand more\n", carry.error_of(run, tmp_path))
-    keep.write(score.score(of, tmp_path), {})
-    card = cards.cards(committed)[committed.with_suffix("") / "vegas.md"]
-    assert f"\nFailed: {run.path}, seed 1\n" in card and "failed (1 of 2)" in card
-    row = next(x for x in rows(committed.with_suffix("") / "paths.csv") if x["why"])
-    assert (row["values"], row["why"]) == ("failed", "Kernel panic")
+    first, second, third, _ = [run for run in of.runs if run.cc.text == "vegas"][:4]
+    for run, words in ((first, "Kernel panic\nand more"), (second, "it hangs")):
+        carry.file_of(run, tmp_path).unlink()
+        result.write_whole(f"{words}\n", carry.error_of(run, tmp_path))
+    monkeypatch.setitem(
+        metrics.METRICS, "goodput", lambda seen, *_: None if seen.run["seed"] == 3 else 1.0
+    )
+    monkeypatch.setattr(metrics, "nothing", lambda _: "nothing arrived")
+    keep.write(score.score(of, tmp_path))
+    tables = committed.with_suffix("")
+    row = next(x for x in rows(tables / "paths.csv") if "failed" in x["values"])
+    assert row["values"] == "failed failed - 1"
+    assert row["why"].split("\n") == ["Kernel panic", "it hangs", "nothing arrived", ""]
+    card = cards.cards(committed)[tables / "vegas.md"]
+    said = [
+        f"Failed: {first.path}, seed 1: Kernel panic",
+        f"Failed: {first.path}, seed 2: it hangs",
+    ]
+    said.append(f"Left out: {third.path}, seed 3: nothing arrived.")
+    lines = card.splitlines()
+    assert [
+        line for line in lines if line.startswith(("Failed", f"Left out: {third.path}"))
+    ] == said
 
 
 def test_what_is_not_kept(longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path) -> None:
@@ -682,8 +774,10 @@ def test_what_is_not_kept(longfat: Longfat, fake: Fake, committed: Path, tmp_pat
     answer = longfat("evaluate", "mine", "--keep", "--module", "tcp_mine.c")
     assert answer.status == 1 and "--keep takes what the tree has" in answer.err
     of = small()
-    with pytest.raises(LabError, match="--keep: 4 of 4 runs are not made"):
-        keep.write(score.score(of, tmp_path), {})
+    with pytest.raises(LabError, match="--keep: 4 of 4 runs of 1 are not made"):
+        keep.write(score.score(of, tmp_path))
+    with pytest.raises(LabError, match="--keep: 4 of 4 runs of all criteria are not made"):
+        keep.kept(score.score(of, tmp_path))
     assert not committed.exists() and not committed.with_suffix(".new").exists()
     identity.PUBLISHED.unlink()
     shutil.rmtree(committed.parent)

@@ -4,12 +4,11 @@ what `longfat evaluate --keep` has written."""
 
 from __future__ import annotations
 
-import json
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from longfat.arena import cards, cost, criteria, plan
+from longfat.arena import cards, cost, criteria, keep, plan
 from longfat.arena.cards import Row
 from longfat.arena.keep import NAME
 from longfat.pages import data
@@ -38,13 +37,16 @@ DECIDING = (
 )
 
 
-def _table(name: str) -> list[Row]:
-    return cards.table(data.RESULTS / NAME, name)
-
-
 def _parts() -> dict[str, Json]:
     """What is kept of each criterion."""
-    return {one["criterion"]: one for one in kept(NAME)}
+    kept(NAME)  # the page asks for it
+    return {one["criterion"]: one for one in keep.parts(data.RESULTS / f"{NAME}.json")}
+
+
+def _table(name: str) -> list[Row]:
+    """A table of these."""
+    parts = _parts()
+    return [row for row in cards.table(data.RESULTS / NAME, name) if row["criterion"] in parts]
 
 
 def _numbers() -> dict[str, list[dict[str, Row]]]:
@@ -56,14 +58,9 @@ def _numbers() -> dict[str, list[dict[str, Row]]]:
     return {ident: [*numbers.values()] for ident, numbers in found.items()}
 
 
-def _algorithms(parts: dict[str, Json]) -> list[str]:
+def _algorithms() -> list[str]:
     """Those of all criteria."""
-    one = _first(parts)
-    return list(dict.fromkeys([*one["algorithms"], *one["against"]]))
-
-
-def _unit(number: Row) -> str:
-    return f"{number['number']}, {number['unit']}" if number["unit"] else number["number"]
+    return cards.algorithms([*_parts().values()])
 
 
 def _first(of: dict[str, Any]) -> Any:
@@ -75,8 +72,11 @@ def _shown(cell: Row) -> str:
 
 
 def _flagged(numbers: list[dict[str, Row]], place: int, cc: str) -> str:
-    """The same, and whether another number of the criterion is harmful."""
-    cell = numbers[place][cc]
+    """The same, and whether another number of the criterion is harmful; nothing of an algorithm
+    that is not in it."""
+    cell = numbers[place].get(cc)
+    if cell is None:
+        return "-"
     other = cell["mark"] != "harmful" and any(x[cc]["mark"] == "harmful" for x in numbers)
     return _shown(cell) + (" (!)" if other else "")
 
@@ -98,35 +98,47 @@ def about() -> str:
     kernels = sorted({kernel for one in parts.values() for kernel in one["kernels"]})
     versions = dict.fromkeys(one["version"] for one in parts.values())
     says = [f"Linux {', '.join(kernels)}, version {', '.join(versions)}."]
+    # Those of a criterion that is made of others' are theirs, perhaps by another profile.
+    runs = {
+        (ident, one["profile"]): counted
+        for one in parts.values()
+        for ident, counted in one["runs"].items()
+    }
+    of = {ident: one["profile"] for ident, one in parts.items() if any(_counts(one))}
     for profile in criteria.PROFILES:
-        of = {ident: one for ident, one in parts.items() if one["profile"] == profile}
-        # Those of derived criteria are those of others.
-        runs = [one["runs"][ident] for ident, one in of.items() if ident in one["runs"]]
-        count, failed = (sum(one[name] for one in runs) for name in ("count", "failed"))
-        if of:
-            which = "all criteria" if len(of) == len(parts) else ", ".join(map(_link, of))
+        count, failed = (
+            sum(each[name] for (_, by), each in runs.items() if by == profile)
+            for name in ("count", "failed")
+        )
+        if count:
+            ids = [_link(ident) for ident, by in of.items() if by == profile]
+            which = ": all others" if len(ids) > len(of) / 2 else f": {', '.join(ids)}"
             lost = f", of which {failed:,} failed" if failed else ""
-            says.append(f"By the profile {profile} {count:,} runs{lost}: {which}.")
-    took = {json.dumps(one["took"]): one["took"] for one in parts.values() if one["took"]}
-    # On a cluster nobody adds it up.
-    if took and all(one["took"] for one in parts.values()):
-        seconds = sum(one["cpu_s"] for one in took.values())
-        says.append(f"The evaluations took {cost.length(seconds)} of processor time.")
-    if missing := [one.id for one in criteria.load() if one.id not in parts]:
-        says.append(f"Not measured yet: {', '.join(missing)}.")
-    return " ".join(says)
+            which = "" if len(ids) == len(of) else which
+            says.append(f"By the profile {profile}, {count:,} runs{lost}{which}.")
+    missing = [one.id for one in criteria.load() if one.id not in of]
+    return " ".join([*says, f"Not measured yet: {', '.join(missing)}."] if missing else says)
+
+
+def _counts(part: Json) -> list[int]:
+    """How many runs it has of each criterion."""
+    return [each["count"] for each in part["runs"].values()]
 
 
 def league() -> str:
     """The first number of each criterion."""
-    parts, numbers = _parts(), _numbers()
-    names = _algorithms(parts)
+    parts, numbers, names = _parts(), _numbers(), _algorithms()
     rows = [
-        [_criterion(ident), part["profile"], _unit(_first(numbers[ident][0]))]
-        + [_flagged(numbers[ident], 0, cc) for cc in names]
+        [
+            _criterion(ident),
+            part["profile"] if any(_counts(part)) else "",
+            cards.label(_first(numbers[ident][0])),
+            *(_flagged(numbers[ident], 0, cc) for cc in names),
+        ]
         for ident, part in parts.items()
     ]
-    of = {one.text: f"{one.file}.md" for one in plan.contenders(_first(parts)["algorithms"])}
+    with_card = cards.algorithms([*parts.values()], "algorithms")
+    of = {one.text: f"{one.file}.md" for one in plan.contenders(with_card)}
     shown = [f"[`{cc}`](results/{NAME}/{of[cc]})" if cc in of else f"`{cc}`" for cc in names]
     return markdown(["criterion", "profile", "number", *shown], rows, prose=(1, 2))
 
@@ -135,8 +147,8 @@ def counts() -> str:
     """How many of the first numbers have each mark."""
     firsts = [numbers[0] for numbers in _numbers().values()]
     rows = []
-    for cc in _algorithms(_parts()):
-        there = [number[cc]["mark"] for number in firsts]
+    for cc in _algorithms():
+        there = [number[cc]["mark"] for number in firsts if cc in number]
         if "standard" not in there:
             rows.append([f"`{cc}`", *(str(there.count(mark)) for mark in COUNTED)])
     return markdown(["", *(mark or "none" for mark in COUNTED)], rows)
@@ -145,7 +157,7 @@ def counts() -> str:
 def worst() -> str:
     """Numbers in which none is worse than one of those that were evaluated."""
     rows = [
-        [f"`{cell['algorithm']}`", _criterion(ident), _unit(cell), _shown(cell)]
+        [f"`{cell['algorithm']}`", _criterion(ident), cards.label(cell), _shown(cell)]
         for ident, numbers in _numbers().items()
         for number in numbers
         for cell in number.values()
@@ -171,8 +183,7 @@ def why() -> str:
 
 def pairs() -> str:
     """Who gets what beside whom, a table for each path."""
-    found = _parts()
-    names, table = _algorithms(found), _table("heat")
+    found, names, table = _parts(), _algorithms(), _table("heat")
     parts = []
     for ident, path in dict.fromkeys((one["criterion"], one["path"]) for one in table):
         here = [one for one in table if (one["criterion"], one["path"]) == (ident, path)]
@@ -180,7 +191,7 @@ def pairs() -> str:
             (one["algorithm"], one["beside"]): f"{float(one['share']):.0f}" if one["share"] else "-"
             for one in here
         }
-        rows = [[f"`{cc}`", *(squares[cc, x] for x in names)] for cc in names]
+        rows = [[f"`{cc}`", *(squares.get((cc, x), "-") for x in names)] for cc in names]
         text = markdown(["", *(f"`{cc}`" for cc in names)], rows)
         whys = dict.fromkeys(one["why"] for one in here if not one["share"])
         dashes = f"\n\nA dash: {'; '.join(whys)}." if whys else ""
@@ -203,10 +214,12 @@ def deciding() -> str:
     """The numbers by which a user chooses; those that have none of them are named."""
     numbers = _numbers()
     cells = {
-        cc: [numbers[ident][place][cc] for ident, place, _ in DECIDING]
-        for cc in _algorithms(_parts())
+        cc: [of[cc] for ident, place, _ in DECIDING if cc in (of := numbers[ident][place])]
+        for cc in _algorithms()
     }
-    without = {cc: of[0]["why"] for cc, of in cells.items() if all(x["text"] == "-" for x in of)}
+    without = {
+        cc: of[0]["why"] for cc, of in cells.items() if of and all(x["text"] == "-" for x in of)
+    }
     rows = [
         [f"`{cc}`", *(_flagged(numbers[ident], place, cc) for ident, place, _ in DECIDING)]
         for cc in cells
