@@ -32,7 +32,7 @@ from longfat.pages.shown import (
     rate,
     utilisation,
 )
-from longfat.pages.tables.cwhstcp import SOONER, pacing, settings
+from longfat.pages.tables.cwhstcp import SOONER, pacing, settings, slow_link
 from longfat.run.result import Json
 
 PAPER = public("cwhstcp")
@@ -466,6 +466,17 @@ def _fair(found: list[Json]) -> Shown:
             shown.values[f"{where}: left to Reno"] = over(
                 of, lambda run: 100 * run["observed"]["background"]["share"], unit="%", digits=1
             )
+    return shown
+
+
+def slow(runs: Runs) -> Shown:
+    """What one flow loses behind the deep buffer of a slow link."""
+    shown = Shown()
+    found = [*runs("cwhstcp-slow"), *runs("cwhstcp-slow-paper")]
+    for (path, who), of in group(found, slow_link).items():
+        shown.values[f"{path}, {who}: lost"] = over(
+            of, lambda run: 100 * run["summary"]["loss"], unit="%", digits=1
+        )
     return shown
 
 

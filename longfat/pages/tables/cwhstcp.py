@@ -301,6 +301,32 @@ def _fair(*files: str) -> str:
     return markdown(headings, rows)
 
 
+def slow_link(run: Json) -> tuple[str, str]:
+    """The path, and who sends."""
+    by_law = "cwhstcp" in run["scenario"]["module"]
+    who = "the paper's law" if by_law else run["scenario"]["flow"][0]["cc"]
+    return run["scenario"]["case_name"], str(who)
+
+
+def slow() -> str:
+    """Behind the deep buffers of slow links: a row for who sends."""
+    found = grouped("cwhstcp-slow", slow_link) | grouped("cwhstcp-slow-paper", slow_link)
+    paths = list(dict.fromkeys(path for path, _ in found))
+    rows = [
+        [
+            who if " " in who else f"`{who}`",
+            *(
+                plus([100 * run["summary"][what] for run in found[path, who]], 1)
+                for path in paths
+                for what in ("loss", "utilisation")
+            ),
+        ]
+        for who in dict.fromkeys(who for _, who in found)
+    ]
+    headings = (f"{path}: {what}" for path in paths for what in ("lost, %", "utilis. %"))
+    return markdown(["", *headings], rows)
+
+
 def pacing(run: Json) -> str:
     """Who paces: the module, the kernel, or none; `prompt` if TCP waits for no burst."""
     if "net.ipv4.tcp_tso_win_divisor" in run["scenario"]["host"]["sysctl"]:
@@ -365,6 +391,7 @@ PARTS = {
         "fair-fast": fair_fast,
         "fair-long": fair_long,
         "fair-sooner": fair_sooner,
+        "slow": slow,
         "burst": burst,
         "burst-alone": burst_alone,
         "burst-blocks": burst_blocks,
