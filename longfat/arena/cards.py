@@ -47,9 +47,9 @@ class Cell:
         return math.inf if text == "never" else float(text) if text else None
 
     @property
-    def without(self) -> range:
-        """The paths that are not in the number; the tables do not name them."""
-        return range(int(self.row["of_paths"]) - int(self.row["paths"]))
+    def without(self) -> bool:
+        """Whether a path is not in the number."""
+        return self.row["paths"] != self.row["of_paths"]
 
     @property
     def whole(self) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from math import sqrt
 from statistics import mean
 
-from longfat.pages.data import by_case, grouped, markdown, mss_of, older, plus
+from longfat.arena import metrics
+from longfat.pages.data import by_case, grouped, markdown, older, plus
 from longfat.pages.observe.composite import PUBLIC
 from longfat.pages.tables import picture
 from longfat.run.result import Json
@@ -408,10 +409,8 @@ def _honest(run: Json) -> float:
 
 
 def _needless(run: Json) -> float:
-    """Packets sent again, more than the bottleneck dropped, % of those that arrived."""
-    (flow,) = run["flows"]
-    again = max(0, flow["retransmissions"] - run["summary"]["dropped"])
-    return float(100 * again * mss_of(run) / flow["received_bytes"])
+    """As criterion 7.7 of the arena has it, of the one flow."""
+    return metrics.needless(metrics.Seen(run, {"flow": ([0], [])})) or 0.0
 
 
 # Scenario file -> what it is about.
