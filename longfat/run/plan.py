@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import random
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -33,6 +34,7 @@ ACK = "sch_lfack.ko"
 BEGIN = "/sys/module/sch_lfvary/parameters/begin"
 ADDRESS = "02:00:00:00:00:01"  # of Ethernet, of every device
 FILES = 1024  # that a process may have open if nobody asks for more
+NEARLY = 0.8  # of what a link carries: who offers more may find it overloaded
 
 
 @dataclass
@@ -261,13 +263,27 @@ def _again(scenario: Scenario) -> int:
     return round(2 * (scenario.max_rtt + full) * 1e9)
 
 
-def _files(scenario: Scenario) -> str:
+def _stay(scenario: Scenario, drawn: Sequence[tuple[Short, list[str]]]) -> int:
+    """Short flows that an overloaded link may have at once, all of them: it serves them late or
+    never.  0 if it is not overloaded, or not nearly.  `drawn` has the lines of each entry."""
+    stay = 0
+    for way in (False, True):
+        lines = [line for short, of in drawn if short.reverse is way for line in of]
+        rate = min((way and link.reverse_rate) or link.rate for link in scenario.path)
+        carried = rate / 8 * scenario.duration
+        offered = sum(int(line.split()[1]) for line in lines)
+        stay += len(lines) if offered > NEARLY * carried else 0
+    return stay
+
+
+def _files(scenario: Scenario, stay: int) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
-    three, with its listener; of short flows a second's may be there at once, and more; their
-    sender's namespace is one."""
+    three, with its listener; of short flows a second's may be there at once, and more, or `stay`;
+    their sender's namespace is one."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
     short = len(scenario.short) + round(20 * sum(x.per_second or 0 for x in scenario.short))
     short += 2 * sum(len(short.arrivals) for short in scenario.short)
+    short = max(short, len(scenario.short) + 2 * stay)
     kept = sum(x.count for x in scenario.request) + sum(x.count for x in scenario.video)
     need = 64 + bulk + 2 * len(scenario.udp) + short + 3 * kept
     if need <= FILES:
@@ -503,6 +519,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     if scenario.changing:
         plan.files = _changes(scenario, seed)
         lines.append(f"begin {BEGIN}")
+    drawn: list[tuple[Short, list[str]]] = []
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         end = scenario.duration
@@ -541,6 +558,8 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
                     how, objects = _objects(group, start, stop, rng)
                     number = sum(isinstance(other, type(group)) for other in groups[:i])
                     plan.objects[ident] = (type(group).__name__.lower(), number)
+                    if isinstance(group, Short):
+                        drawn.append((group, objects))
                     if objects:
                         name = f"objects-{ident}"
                         lines.append(f"objects {where} {group.cc} {times} {how} {name}")
@@ -554,5 +573,5 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         plan.main = plan.main.replace(LFGEN, watch)
     if scenario.captures:
         plan.main = plan.main.replace(LFGEN, f"{_capture(scenario, prefix)} {LFGEN}")
-    plan.main = _files(scenario) + plan.main
+    plan.main = _files(scenario, _stay(scenario, drawn)) + plan.main
     return plan

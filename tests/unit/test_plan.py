@@ -776,6 +776,21 @@ def test_as_many_files_as_there_are_connections(one: One, flow: str, rest: str, 
     assert main.endswith("./bin/lfgen traffic >samples 2>&1\n")
 
 
+@pytest.mark.parametrize("way", ["", "reverse = true\n"])
+@pytest.mark.parametrize(("per_second", "all_stay"), [(14.0, False), (22.0, True)])
+def test_all_short_flows_of_an_overloaded_link_may_be_there_at_once(
+    one: One, way: str, per_second: float, all_stay: bool
+) -> None:
+    """It serves them late or never: tcpeval-4.4.6 at a load of 110 % had over a thousand."""
+    short = f'[[short]]\nrtt = "20ms"\nper_second = {per_second}\nmean_size = "5kB"\n{way}'
+    scenario = one(rate='rate = "800kbit"', duration='duration = "300s"', rest=short)
+    made = make(scenario)
+    (lines,) = made.files.values()
+    rest = 64 + 3 * scenario.flow[0].count + 1
+    need = rest + 2 * lines.count("\n")
+    assert made.main.startswith(f"ulimit -n {need} || ") if all_stay else "ulimit" not in made.main
+
+
 # --- several links, and the other direction
 
 TWO_LINKS = """
