@@ -263,27 +263,26 @@ def _again(scenario: Scenario) -> int:
     return round(2 * (scenario.max_rtt + full) * 1e9)
 
 
-def _stay(scenario: Scenario, drawn: Sequence[tuple[Short, list[str]]]) -> int:
-    """Short flows that an overloaded link may have at once, all of them: it serves them late or
-    never.  0 if it is not overloaded, or not nearly.  `drawn` has the lines of each entry."""
-    stay = 0
+def _short_files(scenario: Scenario, arriving: Sequence[tuple[Short, list[str]]]) -> int:
+    """Files of the short flows that may be there at once, each with both ends: ten times a
+    second's, or all of a list.  All, too, where the short flows of one direction are nearly as much
+    as a link carries, or more: it serves them late or never.  `arriving` has the lines of each
+    entry.  Their sender's namespace is a file."""
+    files = float(len(scenario.short))
     for way in (False, True):
-        lines = [line for short, of in drawn if short.reverse is way for line in of]
+        entries = [(short, lines) for short, lines in arriving if short.reverse is way]
+        few = sum(20 * (short.per_second or 0) + 2 * len(short.arrivals) for short, _ in entries)
+        every = [int(line.split()[1]) for _, lines in entries for line in lines]
         rate = min((way and link.reverse_rate) or link.rate for link in scenario.path)
-        carried = rate / 8 * scenario.duration
-        offered = sum(int(line.split()[1]) for line in lines)
-        stay += len(lines) if offered > NEARLY * carried else 0
-    return stay
+        overloaded = sum(every) > NEARLY * rate / 8 * scenario.duration
+        files += max(few, 2 * len(every)) if overloaded else few
+    return round(files)
 
 
-def _files(scenario: Scenario, stay: int) -> str:
+def _files(scenario: Scenario, short: int) -> str:
     """A line that lets lfgen have as many files as it needs, if they are many: a bulk connection is
-    three, with its listener; of short flows a second's may be there at once, and more, or `stay`;
-    their sender's namespace is one."""
+    three, with its listener; `short` are those of short flows."""
     bulk = 3 * sum(flow.count * flow.parallel for flow in scenario.flow)
-    short = len(scenario.short) + round(20 * sum(x.per_second or 0 for x in scenario.short))
-    short += 2 * sum(len(short.arrivals) for short in scenario.short)
-    short = max(short, len(scenario.short) + 2 * stay)
     kept = sum(x.count for x in scenario.request) + sum(x.count for x in scenario.video)
     need = 64 + bulk + 2 * len(scenario.udp) + short + 3 * kept
     if need <= FILES:
@@ -519,7 +518,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
     if scenario.changing:
         plan.files = _changes(scenario, seed)
         lines.append(f"begin {BEGIN}")
-    drawn: list[tuple[Short, list[str]]] = []
+    arriving: list[tuple[Short, list[str]]] = []
     ident = 0
     for i, (group, ns) in enumerate(zip(groups, senders, strict=True)):
         end = scenario.duration
@@ -559,7 +558,7 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
                     number = sum(isinstance(other, type(group)) for other in groups[:i])
                     plan.objects[ident] = (type(group).__name__.lower(), number)
                     if isinstance(group, Short):
-                        drawn.append((group, objects))
+                        arriving.append((group, objects))
                     if objects:
                         name = f"objects-{ident}"
                         lines.append(f"objects {where} {group.cc} {times} {how} {name}")
@@ -573,5 +572,5 @@ def make(scenario: Scenario, seed: int, *, prefix: str, virtual: bool) -> Plan:
         plan.main = plan.main.replace(LFGEN, watch)
     if scenario.captures:
         plan.main = plan.main.replace(LFGEN, f"{_capture(scenario, prefix)} {LFGEN}")
-    plan.main = _files(scenario, _stay(scenario, drawn)) + plan.main
+    plan.main = _files(scenario, _short_files(scenario, arriving)) + plan.main
     return plan
