@@ -5,13 +5,24 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from longfat.pages.data import rates
 from longfat.run.result import Json
+
+OVERFLOW = 0.1  # seconds: drops that are less apart are of one overflow
+STEP = 0.1  # seconds, of what is carried
 
 
 def observe(run: Json) -> Json:
     """Packets that the bottleneck dropped, and how many of them between two samples with nothing
-    in the queue."""
-    queue = run["queue"]
+    in the queue; how often it overflowed in the measured time; and what all flows together carried
+    in a tenth of a second of it, the least and the most, as a part of the link."""
+    queue, begin = run["queue"], run["scenario"]["warmup"]
     samples = list(zip(queue["packets"], queue["dropped"], strict=True))
     empty = sum(then - now for (a, now), (b, then) in pairwise(samples) if a == b == 0)
-    return {"dropped": samples[-1][1], "empty": empty}
+    counts = pairwise(zip(queue["t"], queue["dropped"], strict=True))
+    when = [t for (_, now), (t, then) in counts if then > now and t > begin]
+    overflows = sum(b - a > OVERFLOW for a, b in pairwise([begin - 1, *when]))
+    together = [1e6 * sum(of) for of in zip(*rates(run, STEP), strict=True)][round(begin / STEP) :]
+    parts = [one / run["summary"]["capacity_bps"] for one in together]
+    carried = {"least": round(min(parts), 4), "most": round(max(parts), 4)}
+    return {"dropped": samples[-1][1], "empty": empty, "overflows": overflows, "carried": carried}
