@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -44,21 +46,28 @@ def red(runs: Runs) -> Shown:
     return shown
 
 
+def _tenth(which: str, run: Json) -> float:
+    """Per cent of the link, carried in the `least` or the `most` of all 0.1 s."""
+    return 100 * float(run["observed"]["carried"][which])
+
+
+def _overflows(run: Json) -> float:
+    """A second."""
+    measured = float(run["scenario"]["duration"]) - float(run["scenario"]["warmup"])
+    return float(run["observed"]["overflows"]) / measured
+
+
 def sabul(runs: Runs) -> Shown:
     """What two flows of a data centre use of its link: over ten seconds, and the least and the most
     of a tenth of a second; how often they overflow it, and what they lose."""
     shown = Shown()
     for name, found in group(runs("sabul-data-centre"), case).items():
-        shown.values[f"used, {name}"] = over(found, utilisation, unit="%", digits=1)
-        for which in ("least", "most"):
-            shown.values[f"used in 0.1 s, the {which}, {name}"] = over(
-                found,
-                lambda run, which=which: 100 * run["observed"]["carried"][which],
-                unit="%",
-                digits=1,
-            )
-        shown.values[f"overflows, {name}"] = over(
-            found, lambda run: run["observed"]["overflows"] / 10, unit="1/s"
-        )
-        shown.values[f"lost, {name}"] = over(found, loss, unit="%", digits=4)
+        for what, of, unit, digits in (
+            ("used", utilisation, "%", 1),
+            ("used in 0.1 s, the least", partial(_tenth, "least"), "%", 1),
+            ("used in 0.1 s, the most", partial(_tenth, "most"), "%", 1),
+            ("overflows", _overflows, "1/s", 2),
+            ("lost", loss, "%", 4),
+        ):
+            shown.values[f"{what}, {name}"] = over(found, of, unit=unit, digits=digits)
     return shown
