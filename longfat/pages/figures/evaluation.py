@@ -51,6 +51,11 @@ def _tenth(which: str, run: Json) -> float:
     return 100 * float(run["observed"]["carried"][which])
 
 
+def _half_way(run: Json) -> float:
+    """What is used, over half way between the least and the most: SABUL's (16) says 1."""
+    return 2 * utilisation(run) / (_tenth("least", run) + _tenth("most", run))
+
+
 def _overflows(run: Json) -> float:
     """A second."""
     measured = float(run["scenario"]["duration"]) - float(run["scenario"]["warmup"])
@@ -66,6 +71,7 @@ def sabul(runs: Runs) -> Shown:
             ("used", utilisation, "%", 1),
             ("used in 0.1 s, the least", partial(_tenth, "least"), "%", 1),
             ("used in 0.1 s, the most", partial(_tenth, "most"), "%", 1),
+            ("used, over half way", _half_way, "", 3),
             ("overflows", _overflows, "1/s", 2),
             ("lost", loss, "%", 4),
         ):
