@@ -191,6 +191,22 @@ def rates(run: Json, seconds: float, flows: int | None = None) -> list[list[floa
     return found
 
 
+def losses_per_overflow(run: Json) -> tuple[int, float]:
+    """(how often the bottleneck's buffer overflowed after the warm-up, packets dropped by it
+    each time): drops within two round trips of each other are one."""
+    pause = 2 * run["flows"][0]["base_rtt_ms"] / 1e3 + run["scenario"]["sample"]
+    times, dropped = run["queue"]["t"], run["queue"]["dropped"]
+    events: list[list[float]] = []  # [time of the last drop, drops]
+    for t, before, after in zip(times[1:], dropped, dropped[1:], strict=False):
+        if after == before or t < run["scenario"]["warmup"]:
+            continue
+        if not events or t - events[-1][0] > pause:
+            events.append([t, 0])
+        events[-1] = [t, events[-1][1] + after - before]
+    lost = [event[1] for event in events]
+    return len(lost), sum(lost) / len(lost) if lost else 0.0
+
+
 OPEN, DISORDER, LOSS = 0, 1, 4  # tcpi_ca_state
 
 

@@ -18,7 +18,7 @@ from longfat.build import hstcp, modules
 from longfat.core.errors import LabError
 from longfat.pages import data as figures
 from longfat.pages import tables
-from longfat.pages.observe import composite, cwhstcp, ghstcp, sabul
+from longfat.pages.observe import composite, cwhstcp, evaluation, ghstcp, sabul
 from longfat.pages.tables import composite as composite_tables
 from longfat.pages.tables import ghstcp as ghstcp_tables
 from longfat.pages.tables import sabul as sabul_tables
@@ -229,7 +229,7 @@ def test_a_link_that_was_never_filled() -> None:
 def overflows(drops: dict[float, int]) -> tuple[int, float]:
     """Of ten seconds, the first of them warm-up, with so many packets dropped until then."""
     total = [sum(n for at, n in drops.items() if at <= i / 10) for i in range(100)]
-    return ghstcp.losses_per_overflow(run([100] * 100, dropped=total, warmup=1.0))
+    return figures.losses_per_overflow(run([100] * 100, dropped=total, warmup=1.0))
 
 
 @pytest.mark.parametrize(
@@ -247,6 +247,17 @@ def overflows(drops: dict[float, int]) -> tuple[int, float]:
 )
 def test_losses_per_overflow(drops: dict[float, int], times: int, mean: float) -> None:
     assert overflows(drops) == (times, mean)
+
+
+def test_drops_out_of_an_empty_queue() -> None:
+    """Where both samples have nothing in the queue; and what is carried, from the warm-up on."""
+    one = run([100] * 6, dropped=[0, 3, 4, 4, 6, 7], warmup=0.2)
+    one["queue"]["packets"] = [0, 9, 0, 0, 0, 0]
+    one["summary"] = {"capacity_bps": 12_000_000}
+    one["flows"][0]["connections"][0]["received"] = [0, 0, 150_000, 300_000, 375_000, 480_000]
+    found = evaluation.observe(one)
+    assert (found["dropped"], found["empty"], found["overflows"]) == (7, 3, 1)
+    assert found["carried"] == {"least": 0.5, "most": 1.0}
 
 
 # --- growth

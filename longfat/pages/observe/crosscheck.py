@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-from longfat.pages.data import rates, series
-from longfat.pages.observe.ghstcp import losses_per_overflow
+from longfat.pages.data import losses_per_overflow, rates, series
 from longfat.run.result import Json
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from longfat.pages.data import rates
+from longfat.pages.data import losses_per_overflow, rates
 from longfat.run.result import Json
 
-OVERFLOW = 0.1  # seconds: drops that are less apart are of one overflow
 STEP = 0.1  # seconds, of what is carried
 
 
@@ -19,9 +18,7 @@ def observe(run: Json) -> Json:
     queue, begin = run["queue"], run["scenario"]["warmup"]
     samples = list(zip(queue["packets"], queue["dropped"], strict=True))
     empty = sum(then - now for (a, now), (b, then) in pairwise(samples) if a == b == 0)
-    counts = pairwise(zip(queue["t"], queue["dropped"], strict=True))
-    when = [t for (_, now), (t, then) in counts if then > now and t > begin]
-    overflows = sum(b - a > OVERFLOW for a, b in pairwise([begin - 1, *when]))
+    overflows, _ = losses_per_overflow(run)
     together = [1e6 * sum(of) for of in zip(*rates(run, STEP), strict=True)][round(begin / STEP) :]
     parts = [one / run["summary"]["capacity_bps"] for one in together]
     carried = {"least": round(min(parts), 4), "most": round(max(parts), 4)}

@@ -13,6 +13,7 @@ from longfat.pages.data import (
     PUBLISHED,
     avoidance,
     bdp_of,
+    losses_per_overflow,
     series,
 )
 from longfat.run import result
@@ -100,22 +101,6 @@ def fill_seconds(run: Json) -> float:
         if since is not None and cwnd >= bdp:
             return float(round(t - since, 6))
     raise LabError(f"{run['scenario']['name']}: no climb from {FILL_FROM} BDP to the BDP")
-
-
-def losses_per_overflow(run: Json) -> tuple[int, float]:
-    """(how often the bottleneck's buffer overflowed after the warm-up, packets dropped by it
-    each time): drops within two round trips of each other are one."""
-    pause = 2 * run["flows"][0]["base_rtt_ms"] / 1e3 + run["scenario"]["sample"]
-    times, dropped = run["queue"]["t"], run["queue"]["dropped"]
-    events: list[list[float]] = []  # [time of the last drop, drops]
-    for t, before, after in zip(times[1:], dropped, dropped[1:], strict=False):
-        if after == before or t < run["scenario"]["warmup"]:
-            continue
-        if not events or t - events[-1][0] > pause:
-            events.append([t, 0])
-        events[-1] = [t, events[-1][1] + after - before]
-    lost = [event[1] for event in events]
-    return len(lost), sum(lost) / len(lost) if lost else 0.0
 
 
 def growth(run: Json) -> float:
