@@ -265,11 +265,13 @@ def fig6(runs: Runs) -> Shown:
     alone = runs("cwhstcp-fig6")
     behind = group((run for run in runs("cwhstcp-buffer") if _is_base(run)), _rtt_of)
     shown = Shown()
+    marked = group(runs("cwhstcp-fig6-red"), case)
     for what, of in (
         ("c = 10 of Table 3", of_table3),
         ("the same at 155 Mbit/s", behind["min"]),
         ("there by the smoothed RTT", behind["smoothed"]),
         ("and alone, 1000 s", alone),
+        *((f"alone, marked by RED, {rate}", runs_of) for rate, runs_of in marked.items()),
     ):
         shown.values |= _means(of, f", {what}")
         shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
