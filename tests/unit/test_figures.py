@@ -260,6 +260,12 @@ def test_drops_out_of_an_empty_queue() -> None:
     assert found["carried"] == {"least": 0.5, "most": 1.0}
 
 
+def test_decreases_are_of_the_measured_time() -> None:
+    reasons = [(0.5, "decrease"), (1.0, "decrease"), (1.5, "timeout"), (2.0, "decrease")]
+    one = run([100] * 30, warmup=1.0, events=[{"t": t, "reason": why} for t, why in reasons])
+    assert cwhstcp.decreases(one, one["flows"][0]) == 2
+
+
 # --- growth
 
 

@@ -259,6 +259,11 @@ def _most_over_least(run: Json) -> float:
     return float(max(windows) / min(windows))
 
 
+def _decreases(flow: int, run: Json) -> float:
+    """How often it backed off in the measured time."""
+    return float(run["observed"]["decreases"][flow])
+
+
 def fig6(runs: Runs) -> Shown:
     """Windows of CW-HSTCP: as in the paper, and with less and less that makes them differ."""
     of_table3 = [run for run in runs("cwhstcp-table3") if case(run) == "c-10"]
@@ -271,10 +276,15 @@ def fig6(runs: Runs) -> Shown:
         ("the same at 155 Mbit/s", behind["min"]),
         ("there by the smoothed RTT", behind["smoothed"]),
         ("and alone, 1000 s", alone),
-        *((f"alone, marked by RED, {rate}", runs_of) for rate, runs_of in marked.items()),
+        *((f"alone, marked by RED, {at}", runs_of) for at, runs_of in marked.items()),
     ):
         shown.values |= _means(of, f", {what}")
         shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
+    for at, of in marked.items():
+        for i, flow in enumerate(of[0]["flows"]):
+            shown.values[f"decreases, {flow['base_rtt_ms']:g} ms, alone, marked by RED, {at}"] = (
+                over(of, partial(_decreases, i), digits=0)
+            )
     means = [mean(_window(i, run) for run in alone) for i in range(3)]
     shown.values["alone: mean windows of all runs, most / least"] = Value(max(means) / min(means))
     shown.values["alone: throughput, most / least, most"] = extreme(

@@ -103,6 +103,12 @@ def burst_queue(run: Json) -> tuple[float, float]:
     return mean(found), max(found)
 
 
+def decreases(run: Json, flow: Json) -> int:
+    """How often a flow backed off in the measured time, by its trace events."""
+    events, begin = flow["connections"][0]["events"], run["scenario"]["warmup"]
+    return sum(event.get("reason") == "decrease" and event["t"] >= begin for event in events)
+
+
 def observe(run: Json) -> Json:
     """What docs/cwhstcp.md says of a run, besides its summary."""
     fast, rest = fast_flows(run), background(run)
@@ -129,6 +135,8 @@ def observe(run: Json) -> Json:
         found["shares_at"] = {
             f"{b}-{e}": shares_at(run, fast, b * part, e * part) for b, e in times
         }
+    if run["scenario"]["trace"]:
+        found["decreases"] = [decreases(run, flow) for flow in fast]
     # The pictures of windows, of the first seed.
     drawn = run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-fig6")
     if drawn and run["seed"] == run["scenario"]["seeds"][0]:
