@@ -61,6 +61,7 @@ def run(
             "name": name,
             "duration": n / 10,
             "warmup": warmup,
+            "trace": bool(events),
             "sample": 0.1,
             "link": {"rate": 12_000_000, "mtu": 1500, "buffer": [0.5, "bdp"]},
         },
