@@ -6,6 +6,7 @@ from __future__ import annotations
 import pytest
 from conftest import SCENARIOS, Experiment, cwnd, decreases
 
+from longfat.pages.data import losses_per_overflow
 from longfat.pages.observe import ghstcp
 from longfat.run.result import Json
 
@@ -82,8 +83,8 @@ def test_fills_as_fast_and_loses_less(experiment: Experiment) -> None:
     results = by_name(experiment(SCENARIOS / "ghstcp-fill-1g.toml"))
     gentle, forced = results["ghstcp-fill-1g-ghstcp"], results["ghstcp-fill-1g-hstcp"]
     assert ghstcp.fill_seconds(gentle) == pytest.approx(ghstcp.fill_seconds(forced), rel=0.05)
-    times, lost = ghstcp.losses_per_overflow(gentle)
-    often, many = ghstcp.losses_per_overflow(forced)
+    times, lost = losses_per_overflow(gentle)
+    often, many = losses_per_overflow(forced)
     assert times >= 1 and often >= 10
     assert lost <= 0.5 * many
 

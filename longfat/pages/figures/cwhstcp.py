@@ -259,31 +259,33 @@ def _most_over_least(run: Json) -> float:
     return float(max(windows) / min(windows))
 
 
-def _decreases(flow: int, run: Json) -> float:
-    """How often it backed off in the measured time."""
-    return float(run["observed"]["decreases"][flow])
+def _of_flow(key: str, flow: int, run: Json) -> float:
+    """What was observed of one flow."""
+    return float(run["observed"][key][flow])
 
 
 def fig6(runs: Runs) -> Shown:
-    """Windows of CW-HSTCP: as in the paper, and with less and less that makes them differ."""
+    """Windows of CW-HSTCP: as in the paper, with less and less that makes them differ, and where
+    RED marks."""
     of_table3 = [run for run in runs("cwhstcp-table3") if case(run) == "c-10"]
     alone = runs("cwhstcp-fig6")
     behind = group((run for run in runs("cwhstcp-buffer") if _is_base(run)), _rtt_of)
     shown = Shown()
-    marked = group(runs("cwhstcp-fig6-red"), case)
+    marked = runs("cwhstcp-fig6-red")
     for what, of in (
         ("c = 10 of Table 3", of_table3),
         ("the same at 155 Mbit/s", behind["min"]),
         ("there by the smoothed RTT", behind["smoothed"]),
         ("and alone, 1000 s", alone),
-        *((f"alone, marked by RED, {at}", runs_of) for at, runs_of in marked.items()),
+        ("alone, marked by RED", marked),
     ):
         shown.values |= _means(of, f", {what}")
         shown.values[f"windows, most / least, {what}"] = over(of, _most_over_least, digits=3)
-    for at, of in marked.items():
-        for i, flow in enumerate(of[0]["flows"]):
-            shown.values[f"decreases, {flow['base_rtt_ms']:g} ms, alone, marked by RED, {at}"] = (
-                over(of, partial(_decreases, i), digits=0)
+    for i, flow in enumerate(marked[0]["flows"]):
+        rtt = f"{flow['base_rtt_ms']:g} ms"
+        for what, key in (("decreases", "decreases"), ("of them soon after one", "soon")):
+            shown.values[f"alone, marked by RED: {what}, {rtt}"] = over(
+                marked, partial(_of_flow, key, i), digits=0
             )
     means = [mean(_window(i, run) for run in alone) for i in range(3)]
     shown.values["alone: mean windows of all runs, most / least"] = Value(max(means) / min(means))

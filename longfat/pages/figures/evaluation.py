@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from longfat.pages.observe.sabul import equation16
 from longfat.pages.shown import (
     Runs,
     Shown,
@@ -26,7 +27,7 @@ def _again(run: Json) -> float:
 
 
 def _empty(run: Json) -> float:
-    """Packets dropped while nothing was in the queue."""
+    """Packets dropped between two samples with an empty queue."""
     return float(run["observed"]["empty"])
 
 
@@ -43,6 +44,11 @@ def red(runs: Runs) -> Shown:
         found = group(runs("red-shaped"), lambda one: (case(one), cc(one)))
         for (name, who), runs_of in found.items():
             shown.values[f"{what}, {name}, {who}"] = over(runs_of, of, unit=unit, digits=1)
+    for who in sorted({cc(run) for run in runs("red-shaped")} - {"reno"}):
+        alone = [run for run in runs("red-shaped") if (case(run), cc(run)) == ("alone", who)]
+        shown.values[f"dropped less sent again, alone, {who}"] = over(
+            alone, lambda run: dropped(run) - _again(run), unit="packets", digits=1
+        )
     return shown
 
 
@@ -51,27 +57,22 @@ def _tenth(which: str, run: Json) -> float:
     return 100 * float(run["observed"]["carried"][which])
 
 
-def _half_way(run: Json) -> float:
-    """What is used, over half way between the least and the most: SABUL's (16) says 1."""
-    return 2 * utilisation(run) / (_tenth("least", run) + _tenth("most", run))
-
-
 def _overflows(run: Json) -> float:
-    """A second."""
+    """Overflows in a second of the measured time."""
     measured = float(run["scenario"]["duration"]) - float(run["scenario"]["warmup"])
     return float(run["observed"]["overflows"]) / measured
 
 
 def sabul(runs: Runs) -> Shown:
-    """What two flows of a data centre use of its link: over ten seconds, and the least and the most
-    of a tenth of a second; how often they overflow it, and what they lose."""
+    """What two flows of a data centre use of its link, beside (16): over ten seconds, and the least
+    and the most of a tenth of a second; how often they overflow it, and what they lose."""
     shown = Shown()
     for name, found in group(runs("sabul-data-centre"), case).items():
+        by_16 = round(100 * equation16(found[0]), 2)
+        shown.values[f"used, {name}"] = over(found, utilisation, paper=by_16, unit="%", digits=1)
         for what, of, unit, digits in (
-            ("used", utilisation, "%", 1),
             ("used in 0.1 s, the least", partial(_tenth, "least"), "%", 1),
             ("used in 0.1 s, the most", partial(_tenth, "most"), "%", 1),
-            ("used, over half way", _half_way, "", 3),
             ("overflows", _overflows, "1/s", 2),
             ("lost", loss, "%", 4),
         ):

@@ -103,10 +103,16 @@ def burst_queue(run: Json) -> tuple[float, float]:
     return mean(found), max(found)
 
 
-def decreases(run: Json, flow: Json) -> int:
-    """How often a flow backed off in the measured time, by its trace events."""
+SOON = 0.5  # seconds from one decrease to the next, for them to be of the same congestion
+
+
+def decreases(run: Json, flow: Json) -> tuple[int, int]:
+    """How often a flow backed off in the measured time, by its trace events; and how often of these
+    soon after it did before."""
     events, begin = flow["connections"][0]["events"], run["scenario"]["warmup"]
-    return sum(event.get("reason") == "decrease" and event["t"] >= begin for event in events)
+    at = [event["t"] for event in events if event.get("reason") == "decrease"]
+    measured = [t for t in at if t >= begin]
+    return len(measured), sum(b - a < SOON for a, b in pairwise(measured))
 
 
 def observe(run: Json) -> Json:
@@ -136,7 +142,9 @@ def observe(run: Json) -> Json:
             f"{b}-{e}": shares_at(run, fast, b * part, e * part) for b, e in times
         }
     if run["scenario"]["trace"]:
-        found["decreases"] = [decreases(run, flow) for flow in fast]
+        found["decreases"], found["soon"] = map(
+            list, zip(*(decreases(run, f) for f in fast), strict=True)
+        )
     # The pictures of windows, of the first seed.
     drawn = run["scenario"]["name"] in ("cwhstcp-table2", "cwhstcp-fig6")
     if drawn and run["seed"] == run["scenario"]["seeds"][0]:

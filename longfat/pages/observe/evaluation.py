@@ -11,15 +11,27 @@ from longfat.run.result import Json
 STEP = 0.1  # seconds, of what is carried
 
 
+def out_of_an_empty_queue(run: Json) -> int:
+    """Packets of the whole run that the bottleneck dropped between two samples with nothing in its
+    queue."""
+    samples = zip(run["queue"]["packets"], run["queue"]["dropped"], strict=True)
+    return sum(then - now for (a, now), (b, then) in pairwise(samples) if a == b == 0)
+
+
+def carried(run: Json) -> Json:
+    """What all flows together carry in a tenth of a second, as a part of the link: the least and
+    the most from the warm-up on."""
+    first = round(run["scenario"]["warmup"] / STEP)
+    together = [1e6 * sum(of) for of in zip(*rates(run, STEP), strict=True)][first:]
+    capacity = run["summary"]["capacity_bps"]
+    return {
+        "least": round(min(together) / capacity, 4),
+        "most": round(max(together) / capacity, 4),
+    }
+
+
 def observe(run: Json) -> Json:
-    """Packets that the bottleneck dropped, and how many of them between two samples with nothing
-    in the queue; how often it overflowed in the measured time; and what all flows together carried
-    in a tenth of a second of it, the least and the most, as a part of the link."""
-    queue, begin = run["queue"], run["scenario"]["warmup"]
-    samples = list(zip(queue["packets"], queue["dropped"], strict=True))
-    empty = sum(then - now for (a, now), (b, then) in pairwise(samples) if a == b == 0)
-    overflows, _ = losses_per_overflow(run)
-    together = [1e6 * sum(of) for of in zip(*rates(run, STEP), strict=True)][round(begin / STEP) :]
-    parts = [one / run["summary"]["capacity_bps"] for one in together]
-    carried = {"least": round(min(parts), 4), "most": round(max(parts), 4)}
-    return {"dropped": samples[-1][1], "empty": empty, "overflows": overflows, "carried": carried}
+    """Of RED what it drops, of others what is carried and how often they overflow."""
+    if run["scenario"]["link"]["aqm"] == "red":
+        return {"empty": out_of_an_empty_queue(run)}
+    return {"carried": carried(run), "overflows": losses_per_overflow(run)[0]}
