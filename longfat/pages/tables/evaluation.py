@@ -269,16 +269,16 @@ def costs() -> str:
     return markdown(headings, rows)
 
 
-def smoke() -> str:
-    """What all of a profile took."""
-    found = measured("smoke")
+def _took(profile: str) -> str:
+    """What all of a profile took, in a sentence or two."""
+    found = measured(profile)
     runs = sum(one["count"] for one in found["runs"].values())
     seconds = found["took"] | {"estimate_s": found["estimate_s"]}
     wall, cpu, estimate = (
         f"{seconds[name] / 60:.1f}" for name in ("wall_s", "cpu_s", "estimate_s")
     )
     text = (
-        f"All of `smoke` for `{found['algorithms'][0]}`, {runs} runs, took {wall} minutes on "
+        f"All of `{profile}` for `{found['algorithms'][0]}`, {runs:,} runs, took {wall} minutes on "
         f"{found['cores']} cores: {cpu} minutes of processor time, where the estimate was "
         f"{estimate}."
     )
@@ -288,6 +288,12 @@ def smoke() -> str:
         if before
         else text
     )
+
+
+def took() -> str:
+    """What all of a profile took, of those that were measured whole."""
+    there = (one for one in criteria.PROFILES if (data.RESULTS / f"{one}.json").exists())
+    return "\n\n".join(_took(profile) for profile in there)
 
 
 PARTS = {
@@ -301,7 +307,7 @@ PARTS = {
         "clouds": clouds,
         "thresholds": thresholds,
         "costs": costs,
-        "smoke": smoke,
+        "took": took,
         "older": older,
     },
     "docs/use.md": {"deciding": deciding},
