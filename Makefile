@@ -58,7 +58,7 @@ check: ## All tests but the hours of `make stress` (installs what they need); SU
 	@scripts/deps.sh check
 	@LONGFAT_CHECK=1 $(LAB) check $(SUITE)
 
-results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels slow_start use security performance bpf speed testing your-own evaluation stress"
+results: ## Measure again what the pages of docs/ show, and renew them; PAGE="ltcp ghstcp cwhstcp composite sabul crosscheck demo kernels evaluation slow_start use security performance bpf speed testing your-own stress"
 	@scripts/results.sh $(PAGE)
 
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build) or full (hours); DRY=1 only says what it costs; more: docs/report.md
