@@ -31,24 +31,25 @@ def _empty(run: Json) -> float:
     return float(run["observed"]["empty"])
 
 
+def _less(run: Json) -> float:
+    """Packets dropped, less those sent again: 0 where the same are dropped that are sent again."""
+    return dropped(run) - _again(run)
+
+
 def red(runs: Runs) -> Shown:
     """What a flow gets through RED that marks, below a shaper, alone and beside a little UDP; what
     is sent again and what is dropped there; and what of a whole run out of an empty queue."""
     shown = Shown()
+    found = group(runs("red-shaped"), lambda one: (case(one), cc(one)))
     for what, of, unit in (
         ("goodput", goodput, "Mbit/s"),
         ("sent again", _again, "packets"),
         ("dropped", dropped, "packets"),
+        ("dropped less sent again", _less, "packets"),
         ("dropped out of an empty queue, from 0 s", _empty, "packets"),
     ):
-        found = group(runs("red-shaped"), lambda one: (case(one), cc(one)))
         for (name, who), runs_of in found.items():
             shown.values[f"{what}, {name}, {who}"] = over(runs_of, of, unit=unit, digits=1)
-    for who in sorted({cc(run) for run in runs("red-shaped")} - {"reno"}):
-        alone = [run for run in runs("red-shaped") if (case(run), cc(run)) == ("alone", who)]
-        shown.values[f"dropped less sent again, alone, {who}"] = over(
-            alone, lambda run: dropped(run) - _again(run), unit="packets", digits=1
-        )
     return shown
 
 
