@@ -113,9 +113,10 @@ def _runs(scores: Scores, criterion: Criterion) -> Json:
 # --- whether it is current
 
 
-def _bare(text: str) -> str:
-    """A program without comments and docstrings."""
+def _bare(text: str, without: Iterable[str] = ()) -> str:
+    """A program without comments, docstrings, and these functions of it."""
     tree = ast.parse(textwrap.dedent(text))
+    tree.body = [node for node in tree.body if getattr(node, "name", "") not in without]
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list) and body and _is_text(body[0]):
@@ -128,10 +129,28 @@ def _is_text(node: ast.AST) -> bool:
     return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
-def _texts(every: Iterable[Criterion]) -> dict[str, str]:
+def _unused(every: Iterable[Criterion]) -> set[str]:
+    """The metrics that no number of these criteria is made with."""
+    body = ast.parse(inspect.getsource(metrics)).body
+    of = {node.name: node for node in body if isinstance(node, ast.FunctionDef)}
+    used = {number.metric for one in every for number in one.number}
+    others = metrics.METRICS.keys() - used
+    # What is no metric may use one.
+    waiting = [node for node in body if getattr(node, "name", "") not in others]
+    while waiting:
+        names = {node.id for node in ast.walk(waiting.pop()) if isinstance(node, ast.Name)}
+        new = (names & metrics.METRICS.keys()) - used
+        used |= new
+        waiting += [of[name] for name in new]
+    return metrics.METRICS.keys() - used
+
+
+def _texts(every: list[Criterion]) -> dict[str, str]:
     """What decides the numbers and marks of these criteria besides runs -> a hash of it."""
     there = {
-        getattr(one, "__qualname__", one.__name__): _bare(inspect.getsource(one))
+        getattr(one, "__qualname__", one.__name__): _bare(
+            inspect.getsource(one), _unused(every) if one is metrics else ()
+        )
         for one in COMPUTED_BY
     }
     there["marks"] = json.dumps(tomllib.loads(criteria.MARKS.read_text()), sort_keys=True)

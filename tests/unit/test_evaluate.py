@@ -494,6 +494,18 @@ def other_heat(_: Path, patch: pytest.MonkeyPatch) -> None:
     _in_source(patch, league, 'flow["goodput_bps"]', 'flow["goodput_bps"] / 2')
 
 
+def other_metric(_: Path, patch: pytest.MonkeyPatch) -> None:
+    _in_source(patch, metrics, "return _mbit(seen.flows(who))", "return 0")
+
+
+def what_a_metric_uses(_: Path, patch: pytest.MonkeyPatch) -> None:
+    _in_source(patch, metrics, "for one in entries) / 1e6", "for one in entries) / 1e3")
+
+
+def metric_of_others(_: Path, patch: pytest.MonkeyPatch) -> None:
+    _in_source(patch, metrics, "CLOSE * float", "2 * CLOSE * float")
+
+
 def no_docstring(_: Path, patch: pytest.MonkeyPatch) -> None:
     text = inspect.getsource(result.interval)
     docstring = text[text.index('    """') : text.rindex('"""') + 4]
@@ -543,6 +555,7 @@ Change = Callable[[Path, pytest.MonkeyPatch], None]
         *((other_series, True), (other_interval, True)),
         *((other_heat, True), (other_programs, True), (other_of_the_last_path, True)),
         *((only_a_comment, False), (no_docstring, False), (another_colour, False)),
+        *((other_metric, True), (what_a_metric_uses, True), (metric_of_others, False)),
         (another_title, False),
     ],
 )
@@ -563,6 +576,14 @@ def test_when_what_is_kept_is_older(
     assert older() == "All results of this page are current."
     change(committed, monkeypatch)
     assert older().startswith("Of older versions") is is_older
+
+
+def test_what_a_metric_is_made_with_is_a_part_of_it() -> None:
+    """goodput_part is made with goodput."""
+    (one,) = (one for one in criteria.load() if one.id == "5.2")
+    number = [next(number for number in one.number if number.metric == "goodput_part")]
+    unused = keep._unused([one.model_copy(update={"number": number})])
+    assert unused == metrics.METRICS.keys() - {"goodput", "goodput_part"}
 
 
 def test_a_module_that_is_not_in_it_makes_it_no_older(
