@@ -499,8 +499,10 @@ def spacing(seen: Seen, after: str, until: str) -> float | None:
     times = [i * float(found["dt"]) for i, (a, b) in enumerate(pairwise(again)) if b > a]
     gaps = [b - a for a, b in pairwise(times)]
     # Shorter than some samples is no measure.
-    ratios = [b / a for a, b in pairwise(gaps) if a >= 3 * found["dt"]]
-    if not ratios and times and times[-1] - times[0] >= CLOSE * float(found["dt"]):
+    shortest = 3 * float(found["dt"])
+    ratios = [b / a for a, b in pairwise(gaps) if a >= shortest]
+    close = sum(gap for gap in gaps if gap < shortest)
+    if not ratios and close >= CLOSE * float(found["dt"]):
         return 1.0
     return median(ratios) if ratios else None
 

@@ -594,6 +594,10 @@ def test_backing_off() -> None:
     again = [t // 2 for t in range(200)]
     one = record(observed={"sent": sent | {"retransmissions": again}})
     assert value("spacing", one, after="0s", until="20s") == 1
+    # Two that are far apart say nothing of the next.
+    again = [sum(t >= at * 10 for at in (1, 1.3, 16)) for t in range(200)]
+    one = record(observed={"sent": sent | {"retransmissions": again}})
+    assert value("spacing", one, after="1.1s", until="20s") is None
     one = record(observed={"sent": sent})
     # Of 20 ms each: 50 in a second; ten a second arrive.
     assert value("sent_per_rtt", one, after="16s", until="19s") == pytest.approx(10 / 50)
