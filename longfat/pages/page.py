@@ -245,7 +245,7 @@ def section(figure: Figure, how: work.Profile) -> Section:
             for file in files:
                 found = work.read(how.results, file)
                 became = work.state(found, runs, on)
-                kind.append(became)
+                kind.append(became if file == name else became.named(figure.suffix))
                 lines[file] = [
                     line | {"older": work.run_of(line) in became.older}
                     for line in work.there(found, runs)
@@ -384,6 +384,7 @@ def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
         "older_figures": sum(bool(one.older) for one in found),
         "current": len(set().union(*(state.current for state in states))),
         "older": len(set().union(*(state.older for state in states))),
+        "missing": len(set().union(*(state.missing for state in states))),
         "long": LONG,
     }
 

@@ -60,6 +60,17 @@ class State:
         """Those that the older runs are of, in words."""
         return versions(set(self.older.values()))
 
+    def named(self, end: str) -> State:
+        """The same, each run with this end of its name: another file has runs of these names."""
+        return State(
+            self.expected,
+            [run + end for run in self.missing],
+            {run + end: said for run, said in self.failed.items()},
+            [run + end for run in self.current],
+            {run + end: version for run, version in self.older.items()},
+            self.kernels,
+        )
+
     def text(self) -> str:
         """How many runs there are, and what is wrong with the others."""
         parts = [f"{self.good} of {self.expected} runs"]

@@ -825,6 +825,16 @@ def test_a_run_that_failed_is_kept_as_failed(alone: work.Profile) -> None:
     assert found.verdict is Verdict.FAILED and not found.numbers and not found.pictures
 
 
+def test_runs_of_two_backends_are_counted_apart(alone: work.Profile) -> None:
+    """They have the same names, in two files."""
+    (figure,) = catalogue.choose(["crosscheck"])
+    runs = [(one, 1) for one in scenario.load(ROOT / "tests/scenarios/crosscheck.toml")]
+    for file in ("crosscheck", f"crosscheck{figure.suffix}"):
+        work.write_lines([older(line_of(*run)) for run in runs], alone.results / f"{file}.json")
+    found = page.section(figure, alone)
+    assert found.state.expected == found.state.good == len(found.state.older) == 2 * len(runs)
+
+
 def test_a_figure_without_runs_is_missing(alone: work.Profile) -> None:
     """... and is on the page, with each of the kernel's own."""
     (figure,) = catalogue.choose(["ltcp-fig7"])

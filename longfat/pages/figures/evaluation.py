@@ -53,6 +53,23 @@ def red(runs: Runs) -> Shown:
     return shown
 
 
+def _seen(which: str, run: Json) -> float:
+    return float(run["observed"][which])
+
+
+def outage(runs: Runs) -> Shown:
+    """How soon a flow is back after an outage, and its window half a second after the outage."""
+    shown = Shown()
+    found = group(runs("bbr-outage"), lambda one: (case(one), cc(one)))
+    for what, of, unit in (
+        ("back after", partial(_seen, "back"), "s"),
+        ("window", partial(_seen, "window"), "packets"),
+    ):
+        for (name, who), runs_of in found.items():
+            shown.values[f"{what}, {name}, {who}"] = over(runs_of, of, unit=unit, digits=1)
+    return shown
+
+
 def _tenth(which: str, run: Json) -> float:
     """Per cent of the link, carried in the `least` or the `most` of all 0.1 s."""
     return 100 * float(run["observed"]["carried"][which])

@@ -30,8 +30,24 @@ def carried(run: Json) -> Json:
     }
 
 
+def after_outage(run: Json) -> Json:
+    """Of a flow, after the outage of its link: `back`, seconds until it has 90 % of the rate in a
+    tenth of a second; `window`, its window in packets half a second after the outage."""
+    (end,) = (one["time"] for one in run["scenario"]["link"]["at"] if one["down"] is False)
+    (carries,) = rates(run, STEP)
+    enough = 0.9 * run["summary"]["capacity_bps"] / 1e6
+    first = round(end / STEP)
+    back = next(at for at in range(first, len(carries)) if carries[at] >= enough)
+    (connection,) = run["flows"][0]["connections"]
+    later = next(at for at, time in enumerate(connection["t"]) if time >= end + 0.5)
+    return {"back": round((back - first) * STEP, 1), "window": connection["cwnd"][later]}
+
+
 def observe(run: Json) -> Json:
-    """Of RED what it drops, of others what is carried and how often they overflow."""
+    """Of a link that was down how soon a flow is back; of RED what it drops; of others what is
+    carried and how often they overflow."""
+    if run["scenario"]["link"]["at"]:
+        return after_outage(run)
     if run["scenario"]["link"]["aqm"] == "red":
         return {"empty": out_of_an_empty_queue(run)}
     return {"carried": carried(run), "overflows": losses_per_overflow(run)[0]}
