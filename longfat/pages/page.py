@@ -99,7 +99,7 @@ class Section:
         if not open_:
             return "", " ".join(self.reasons)
         one = min(open_, key=lambda one: one.holds is not False or not one.sure)
-        why = _sentence(one.criterion.why) if one.holds is False else ""
+        why = _sentence(one.criterion.why)
         tested = any(x.criterion.under and x.holds is False and x.sure for x in self.judged)
         if why and tested and self.verdict is Verdict.NOT:
             why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."

@@ -9,9 +9,11 @@ from longfat.pages.observe.sabul import equation16
 from longfat.pages.shown import (
     Runs,
     Shown,
+    Value,
     case,
     cc,
     dropped,
+    extreme,
     goodput,
     group,
     loss,
@@ -67,6 +69,19 @@ def outage(runs: Runs) -> Shown:
     ):
         for (name, who), runs_of in found.items():
             shown.values[f"{what}, {name}, {who}"] = over(runs_of, of, unit=unit, digits=1)
+    return shown
+
+
+def recovery(runs: Runs) -> Shown:
+    """After how many of the outages a flow is not back within 2.5 s, and when it is back after
+    the worst of them."""
+    shown = Shown()
+    for who, found in group(runs("outage-recovery"), cc).items():
+        late = [run for run in found if _seen("back", run) > 2.5]
+        shown.values[f"late, {who}"] = Value(len(late), unit=f"of {len(found)} outages", digits=0)
+        shown.values[f"late at most, {who}"] = extreme(
+            max, found, partial(_seen, "back"), unit="s", digits=1
+        )
     return shown
 
 

@@ -32,12 +32,12 @@ def carried(run: Json) -> Json:
 
 def after_outage(run: Json) -> Json:
     """Of a flow, after the outage of its link: `back`, seconds until it has 90 % of the rate in a
-    tenth of a second; `window`, its window in packets half a second after the outage."""
+    tenth of a second, or the run ends; `window`, its window in packets half a second after it."""
     (end,) = (one["time"] for one in run["scenario"]["link"]["at"] if one["down"] is False)
     (carries,) = rates(run, STEP)
     enough = 0.9 * run["summary"]["capacity_bps"] / 1e6
     first = round(end / STEP)
-    back = next(at for at in range(first, len(carries)) if carries[at] >= enough)
+    back = next((at for at in range(first, len(carries)) if carries[at] >= enough), len(carries))
     (connection,) = run["flows"][0]["connections"]
     later = next(at for at, time in enumerate(connection["t"]) if time >= end + 0.5)
     return {"back": round((back - first) * STEP, 1), "window": connection["cwnd"][later]}
