@@ -73,15 +73,16 @@ def outage(runs: Runs) -> Shown:
 
 
 def recovery(runs: Runs) -> Shown:
-    """After how many of the outages a flow is not back within 2.5 s, and when it is back after
-    the worst of them."""
+    """After how many of the outages a flow stands still for more than two seconds, and for how long
+    at most."""
     shown = Shown()
     for who, found in group(runs("outage-recovery"), cc).items():
-        late = [run for run in found if _seen("back", run) > 2.5]
-        shown.values[f"late, {who}"] = Value(len(late), unit=f"of {len(found)} outages", digits=0)
-        shown.values[f"late at most, {who}"] = extreme(
-            max, found, partial(_seen, "back"), unit="s", digits=1
+        still = partial(_seen, "still")
+        count = sum(still(run) > 2 for run in found)
+        shown.values[f"stands still, {who}"] = Value(
+            count, unit=f"of {len(found)} outages", digits=0
         )
+        shown.values[f"at most, {who}"] = extreme(max, found, still, unit="s", digits=1)
     return shown
 
 

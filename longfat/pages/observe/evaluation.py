@@ -32,7 +32,8 @@ def carried(run: Json) -> Json:
 
 def after_outage(run: Json) -> Json:
     """Of a flow, after the outage of its link: `back`, seconds until it has 90 % of the rate in a
-    tenth of a second, or the run ends; `window`, its window in packets half a second after it."""
+    tenth of a second, or the run ends; `still`, how long nothing arrives at most; `window`, its
+    window in packets half a second after the outage."""
     (end,) = (one["time"] for one in run["scenario"]["link"]["at"] if one["down"] is False)
     (carries,) = rates(run, STEP)
     enough = 0.9 * run["summary"]["capacity_bps"] / 1e6
@@ -40,7 +41,17 @@ def after_outage(run: Json) -> Json:
     back = next((at for at in range(first, len(carries)) if carries[at] >= enough), len(carries))
     (connection,) = run["flows"][0]["connections"]
     later = next(at for at, time in enumerate(connection["t"]) if time >= end + 0.5)
-    return {"back": round((back - first) * STEP, 1), "window": connection["cwnd"][later]}
+    came = [
+        time
+        for time, (before, now) in zip(connection["t"], pairwise([0, *connection["delivered"]]))
+        if time > end and now > before
+    ]
+    still = max(b - a for a, b in pairwise([end, *came, connection["t"][-1]]))
+    return {
+        "back": round((back - first) * STEP, 1),
+        "still": round(still, 1),
+        "window": connection["cwnd"][later],
+    }
 
 
 def observe(run: Json) -> Json:
