@@ -41,9 +41,10 @@ def after_outage(run: Json) -> Json:
     back = next((at for at in range(first, len(carries)) if carries[at] >= enough), len(carries))
     (connection,) = run["flows"][0]["connections"]
     later = next(at for at, time in enumerate(connection["t"]) if time >= end + 0.5)
+    counts = pairwise([0, *connection["delivered"]])
     came = [
         time
-        for time, (before, now) in zip(connection["t"], pairwise([0, *connection["delivered"]]))
+        for time, (before, now) in zip(connection["t"], counts, strict=True)
         if time > end and now > before
     ]
     still = max(b - a for a, b in pairwise([end, *came, connection["t"][-1]]))
