@@ -63,7 +63,7 @@ def run(
             "warmup": warmup,
             "trace": bool(events),
             "sample": 0.1,
-            "link": {"rate": 12_000_000, "mtu": 1500, "buffer": [0.5, "bdp"]},
+            "link": {"rate": 12_000_000, "mtu": 1500, "buffer": [0.5, "bdp"], "at": []},
         },
         "flows": [{"cc": "ghstcp", "base_rtt_ms": 100.0, "connections": [connection]}],
         "queue": {"t": t, "packets": [0] * n, "dropped": dropped or [0] * n},
@@ -266,6 +266,24 @@ def test_what_is_carried() -> None:
     one["flows"][0]["connections"][0]["received"] = [0, 0, 150_000, 300_000, 375_000, 480_000]
     found = evaluation.observe(one)
     assert found == {"carried": {"least": 0.5, "most": 1.0}, "overflows": 1}
+
+
+def test_after_an_outage() -> None:
+    """It ends at 0.5 s.  The rate is there after 0.4 s; nothing arrives from 1.1 to 1.5 s."""
+    one = run([100] * 10 + [7] * 6)
+    times = {"down": True, "time": 0.2}, {"down": False, "time": 0.5}
+    one["scenario"]["link"]["at"] = [*times]
+    one["summary"] = {"capacity_bps": 12_000_000}
+    gains = [0, 100, 100, 0, 0, 0, 0, 0, 30, 40, 100, 100, 0, 0, 0, 100]
+    counts = [sum(gains[: i + 1]) for i in range(len(gains))]
+    one["flows"][0]["connections"][0] |= {
+        "received": [1500 * count for count in counts],
+        "delivered": counts,
+    }
+    assert evaluation.observe(one) == {"back": 0.4, "still": 0.4, "window": 7}
+    # Never so fast: until the run ends.
+    one["summary"] = {"capacity_bps": 24_000_000}
+    assert evaluation.observe(one)["back"] == 1.0
 
 
 def test_decreases_are_of_the_measured_time() -> None:
