@@ -22,7 +22,7 @@ from longfat.pages.shown import (
     rate,
     ratio,
 )
-from longfat.pages.tables.composite import COUNTS, LITTLE, loss_by_others, of_path
+from longfat.pages.tables.composite import COUNTS, LITTLE, kinds, loss_by_others, of_path, off
 from longfat.run.result import Json, interval
 
 PAPER = public("composite")
@@ -269,11 +269,6 @@ def beside_cubic(runs: Runs) -> Shown:
     return shown
 
 
-def _off(run: Json) -> float:
-    """By how many points a share is off what is due."""
-    return float(100 * (run["observed"]["share"] - run["observed"]["due"]))
-
-
 def receivers(runs: Runs) -> Shown:
     """Shares on many paths, by how the receiver acknowledges."""
     return _receivers(runs("composite-receivers"))
@@ -291,13 +286,33 @@ def noise(runs: Runs) -> Shown:
     return shown
 
 
+def everywhere(runs: Runs) -> Shown:
+    """On how many of all paths the share is near what is due, and by how much it is off; the same
+    for each value of what is varied."""
+    shown = Shown()
+    found: dict[str, list[float]] = {}
+    for run in runs("composite-all"):
+        for name in ("all", *(f"{what} {value}" for what, value in kinds(run).items())):
+            found.setdefault(name, []).append(off(run))
+    for name, each in found.items():
+        near = 100 * mean(abs(one) <= 4 for one in each)
+        for what, number, unit in (
+            ("within four points", near, "% of paths"),
+            ("off, mean", mean(each), "points"),
+            ("off, least", min(each), "points"),
+            ("off, most", max(each), "points"),
+        ):
+            shown.values[f"{what}, {name}"] = Value(number, unit=unit, digits=1)
+    return shown
+
+
 def gro(runs: Runs) -> Shown:
     """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
     shown = Shown()
     more: dict[str, list[float]] = {}
     for (path, who), of in group(runs("composite-gro"), of_path).items():
-        shown.values[f"{who} off N/(N+M), {path}"] = over(of, _off, unit="points", digits=1)
-        more.setdefault(who, []).append(mean(_off(run) for run in of))
+        shown.values[f"{who} off N/(N+M), {path}"] = over(of, off, unit="points", digits=1)
+        more.setdefault(who, []).append(mean(off(run) for run in of))
     for who, each in more.items():
         shown.values[f"{who} off N/(N+M), mean of paths"] = Value(
             mean(each), unit="points", digits=1
@@ -309,7 +324,7 @@ def _receivers(found: list[Json]) -> Shown:
     shown = Shown()
     for name, of in group(found, case).items():
         shown.values[f"share, {name}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+M), {name}"] = over(of, _off, unit="points", digits=1)
+        shown.values[f"off N/(N+M), {name}"] = over(of, off, unit="points", digits=1)
     return shown
 
 
@@ -348,7 +363,7 @@ def _beside_ten(found: list[Json]) -> Shown:
         found, lambda run: (case(run), int(run["observed"]["streams"]))
     ).items():
         shown.values[f"share, {name}, N={n}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+10), {name}, N={n}"] = over(of, _off, unit="points", digits=1)
+        shown.values[f"off N/(N+10), {name}, N={n}"] = over(of, off, unit="points", digits=1)
     return shown
 
 
@@ -360,7 +375,7 @@ def long_packets(runs: Runs) -> Shown:
         lambda run: (_buffer(run), int(run["observed"]["streams"])),
     ).items():
         shown.values[f"share, N={n}, {buffer}"] = over(of, _share, unit="%", digits=1)
-        shown.values[f"off N/(N+16), N={n}, {buffer}"] = over(of, _off, unit="points", digits=1)
+        shown.values[f"off N/(N+16), N={n}, {buffer}"] = over(of, off, unit="points", digits=1)
     return shown
 
 
@@ -411,7 +426,7 @@ def pacing(runs: Runs) -> Shown:
 
     for (link, above, n), of in group(runs("composite-pacing"), kind).items():
         shown.values[f"off N/(N+16), pacing={above}, N={n}, {link}"] = over(
-            of, _off, unit="points", digits=1
+            of, off, unit="points", digits=1
         )
     return shown
 

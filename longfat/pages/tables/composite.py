@@ -182,17 +182,50 @@ def by_square_root(n: int, beside: int, ratio: float) -> float:
 def _receivers(name: str) -> str:
     rows = []
     for runs in by_case(name).values():
-        host = runs[0]["scenario"]["host"]
-        acks = "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
         due, share = (mean(_column(runs, what, 100)) for what in ("due", "share"))
         shown = plus(_column(runs, "share", 100), 1)
         ratio = mean(map(loss_by_others, runs))
         law = by_square_root(runs[0]["observed"]["streams"], _beside(runs[0]), ratio)
         losses = [f"{ratio:.2f}", f"{100 * law:.1f}"]
-        rows.append([acks, *_path(runs[0]), shown, f"{share - due:+z.1f}", *losses])
+        rows.append([_acks(runs[0]), *_path(runs[0]), shown, f"{share - due:+z.1f}", *losses])
     return markdown(
         ["acknowledged", *PATH, "share, %", "off, points", "lost, of Reno's", "by the law, %"], rows
     )
+
+
+def kinds(run: Json) -> dict[str, str]:
+    """What a run of composite-all varies -> its value."""
+    return {"acknowledged": _acks(run)} | dict(zip(PATH[:-1], _path(run), strict=False))
+
+
+def off(run: Json) -> float:
+    """By how many points a share is off what is due."""
+    return float(100 * (run["observed"]["share"] - run["observed"]["due"]))
+
+
+def everywhere() -> str:
+    """Shares on all paths: a row for each value of what is varied."""
+    found = by_case("composite-all")
+    every = [run for runs in found.values() for run in runs]
+    rows = [_spread(["all", ""], every)]
+    for what in kinds(every[0]):
+        for value in dict.fromkeys(kinds(run)[what] for run in every):
+            rows.append(_spread([what, value], [x for x in every if kinds(x)[what] == value]))
+    return markdown(
+        ["", "", "paths", "within four points", "off, points: mean", "least", "most"], rows
+    )
+
+
+def _spread(name: list[str], runs: list[Json]) -> list[str]:
+    each = [off(run) for run in runs]
+    near = sum(abs(one) <= 4 for one in each)
+    shown = (f"{one:+z.1f}" for one in (mean(each), min(each), max(each)))
+    return [*name, str(len(each)), str(near), *shown]
+
+
+def _acks(run: Json) -> str:
+    host = run["scenario"]["host"]
+    return "1 ms of GRO" if host["gro"] else "every one" if host["quickack"] else "every second"
 
 
 PATH = ["link", "RTT, ms", "buffer, BDP", "M", "N", "due, %"]
@@ -475,6 +508,7 @@ PARTS = {
         "receivers": receivers,
         "reader": reader,
         "noise": noise,
+        "everywhere": everywhere,
         "gro": gro,
         "phase": phase,
         "marks": marks,
