@@ -86,6 +86,39 @@ def recovery(runs: Runs) -> Shown:
     return shown
 
 
+def _full(run: Json) -> float:
+    """The queue's median, % of the buffer."""
+    bdps, _ = run["scenario"]["link"]["buffer"]
+    whole = bdps * float(run["flows"][0]["base_rtt_ms"])
+    return 100 * float(run["summary"]["queue_delay_ms"]["p50"]) / whole
+
+
+def causes(runs: Runs) -> Shown:
+    """Of LTCP and SABUL the queue of one flow in four BDP of buffer, by what makes it smaller; of
+    Composite what many flows lose, by how many streams each has."""
+    shown = Shown()
+    for beta, found in group(
+        runs("worst-ltcp"), lambda run: int(run["scenario"]["module"]["ltcp"]["beta"])
+    ).items():
+        shown.values[f"ltcp, queue, beta of {beta / 1000:g}"] = over(
+            found, _full, unit="% of the buffer", digits=1
+        )
+    for once, found in group(
+        runs("worst-sabul"), lambda run: run["scenario"]["module"]["sabul"]["once"]
+    ).items():
+        how = "answers an overflow once" if once else "answers each loss report"
+        shown.values[f"sabul, queue, {how}"] = over(found, _full, unit="% of the buffer", digits=1)
+        shown.values[f"sabul, utilisation, {how}"] = over(found, utilisation, unit="%", digits=1)
+    for (streams, count), found in group(
+        runs("worst-composite"),
+        lambda run: (run["scenario"]["module"]["composite"]["streams"], len(run["flows"])),
+    ).items():
+        shown.values[f"composite, loss, {count} flows of {streams}"] = over(
+            found, loss, unit="%", digits=2
+        )
+    return shown
+
+
 def _tenth(which: str, run: Json) -> float:
     """Per cent of the link, carried in the `least` or the `most` of all 0.1 s."""
     return 100 * float(run["observed"]["carried"][which])
