@@ -89,7 +89,7 @@ def recovery(runs: Runs) -> Shown:
 def _full(run: Json) -> float:
     """The queue's median, % of the buffer."""
     bdps, _ = run["scenario"]["link"]["buffer"]
-    whole = bdps * float(run["flows"][0]["base_rtt_ms"])
+    whole = float(bdps) * float(run["flows"][0]["base_rtt_ms"])
     return 100 * float(run["summary"]["queue_delay_ms"]["p50"]) / whole
 
 
