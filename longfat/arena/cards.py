@@ -13,6 +13,7 @@ from longfat.arena import criteria, keep, pages, plan
 from longfat.arena.criteria import Criterion
 from longfat.arena.pages import Detail, Section
 from longfat.arena.plan import Contender
+from longfat.arena.score import Mark
 from longfat.run.result import Json
 
 Row = dict[str, str]
@@ -32,6 +33,10 @@ class Cell:
     @property
     def mark(self) -> str:
         return self.row["mark"]
+
+    @property
+    def text(self) -> str:
+        return self.row["text"]
 
     @property
     def reason(self) -> str:
@@ -124,12 +129,48 @@ def algorithms(parts: list[Json], *which: str) -> list[str]:
     return list(dict.fromkeys(cc for one in parts for key in keys for cc in one[key]))
 
 
+def league(parts: list[Json], where: Path) -> str:
+    """The page of all algorithms: the first number of each criterion, by the profile that it was
+    measured by; clouds and heat maps."""
+    known = {one.id: one for one in criteria.load()}
+    with_card = algorithms(parts, "algorithms")
+    there: dict[tuple[str, str], list[Cell]] = {}
+    for row in table(where, "league"):
+        there.setdefault((row["criterion"], row["algorithm"]), []).append(Cell(row))
+
+    def cell(cc: Contender, ident: str) -> tuple[Cell | None, list[str]]:
+        """The first number if it is in that criterion, and the names of those that are harmful."""
+        cells = there.get((ident, cc.text), [])
+        return next(iter(cells), None), [x.row["number"] for x in cells if x.mark == Mark.HARMFUL]
+
+    rows = [
+        (cc, [cell(cc, one["criterion"]) for one in parts])
+        for cc in plan.contenders(algorithms(parts))
+    ]
+    drawn = [
+        (f"{known[one['criterion']].title}, {path}", file)
+        for one in parts
+        for file, path in (one["heat"] | one["clouds"]).items()
+    ]
+    about = {
+        "criteria": [known[one["criterion"]] for one in parts],
+        "by": {one["criterion"]: one["profile"] for one in parts},
+        "rows": rows,
+        "drawn": drawn,
+        "marks": criteria.marks(),
+        "standards": criteria.marks().standards,
+        "sort": pages.sort,
+        "card": lambda cc: f"{cc.file}.md" if cc.text in with_card else "",
+    }
+    return pages.rendered("kept_league.html", about)
+
+
 def cards(found: Path) -> dict[Path, str]:
-    """File -> score card, of each algorithm of what is kept in `found`."""
+    """File -> score card, of each algorithm of what is kept in `found`, and the league."""
     parts, where = keep.parts(found), found.with_suffix("")
     if not parts:
         return {}
-    league, paths = (_by_criterion(table(where, name)) for name in ("league", "paths"))
+    numbers, paths = (_by_criterion(table(where, name)) for name in ("league", "paths"))
     known = {one.id: one for one in criteria.load()}
     every = plan.contenders(algorithms(parts))
     names = {one.text: one for one in every}
@@ -142,7 +183,7 @@ def cards(found: Path) -> dict[Path, str]:
             _section(
                 known[one["criterion"]],
                 one,
-                league[one["criterion"]],
+                numbers[one["criterion"]],
                 paths.get(one["criterion"], []),
                 [cc, *beside],
             )
@@ -159,4 +200,4 @@ def cards(found: Path) -> dict[Path, str]:
             "run_again": lambda file: pages.run_again(file, (), pages.AGAIN[1]),
         }
         made[where / f"{cc.file}.md"] = pages.rendered("kept.md", about)
-    return made
+    return made | {where / "league.html": league(parts, where)}

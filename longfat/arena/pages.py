@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict
 from longfat.arena import criteria, league, pictures
 from longfat.arena.criteria import Criterion, marks
 from longfat.arena.plan import RUNS, SCENARIOS, STANDARD, Contender, Evaluation, Run, shortened
-from longfat.arena.score import Cell, Mark, Point, Scores, shown
+from longfat.arena.score import Mark, Point, Scores, shown
 from longfat.core import data
 from longfat.run import result
 from longfat.run.backends import Counted
@@ -176,8 +176,8 @@ def _environment(*, html: bool) -> jinja2.Environment:
 
 
 def rendered(name: str, about: dict[str, Any]) -> str:
-    """A page in Markdown."""
-    return _environment(html=False).get_template(name).render(about)
+    """A page in Markdown or HTML, by the template's name."""
+    return _environment(html=name.endswith(".html")).get_template(name).render(about)
 
 
 def others(
@@ -313,31 +313,30 @@ def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
         for cc in scores.of.all
     ]
     names = [one.text for one in scores.of.all]
-    page = (
-        _environment(html=True)
-        .get_template("league.html")
-        .render(
-            criteria=scores.of.criteria,
-            rows=rows,
-            names=names,
-            heat=league.heat(scores),
-            worst=scores.worst,
-            clouds=[(criterion, path, file) for file, (criterion, path, _) in drawn.items()],
-            profile=scores.of.profile,
-            kernels=kernels(scores),
-            not_run=not_run(),
-            marks=marks(),
-            standards=[name for name in names if name in marks().standards],
-            sort=_sort,
-            here=HERE,
-            run_again=lambda run: run_again(f"{SCENARIOS}/{run.file}", own),
-            scenarios=SCENARIOS,
-        )
-    )
+    about = {
+        "criteria": scores.of.criteria,
+        "rows": rows,
+        "names": names,
+        "heat": league.heat(scores),
+        "worst": scores.worst,
+        "clouds": [(criterion, path, file) for file, (criterion, path, _) in drawn.items()],
+        "profile": scores.of.profile,
+        "by": {},
+        "kernels": kernels(scores),
+        "not_run": not_run(),
+        "marks": marks(),
+        "standards": [name for name in names if name in marks().standards],
+        "sort": sort,
+        "here": HERE,
+        "card": lambda cc: f"{CARDS}/{cc.file}.html",
+        "run_again": lambda run: run_again(f"{SCENARIOS}/{run.file}", own),
+        "scenarios": SCENARIOS,
+    }
+    page = rendered("league.html", about)
     return {"league.html": page} | {file: as_file(svg) for file, (_, _, svg) in drawn.items()}
 
 
-def _sort(cell: Cell) -> str:
+def sort(cell: CardCell) -> str:
     """By what a column is sorted, nothing where there is no number."""
     value = cell.value
     return "" if value is None else f"{min(value, 1e300):.6g}"

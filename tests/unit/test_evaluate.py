@@ -344,7 +344,12 @@ def test_the_pages_are_made_of_what_is_kept(
     vegas, dctcp = (f"[`{cc}`](results/evaluation/{cc}.md)" for cc in ("vegas", "dctcp"))
     assert lines[0] == f"| criterion | profile | number | {vegas} | {dctcp} | `cubic` |"
     made = cards.cards(committed)
-    assert {path.name for path in made} == {"vegas.md", "dctcp.md"}
+    assert {path.name for path in made} == {"vegas.md", "dctcp.md", "league.html"}
+    whole = made[committed.with_suffix("") / "league.html"]
+    assert "1 (smoke)<br>goodput, Mbit/s" in whole and 'data-value="0.0008"' in whole
+    assert {x for x in re.findall(r'href="([^"]*)"', whole) if x.endswith("#1")} == {
+        f"{cc}.md#1" for cc in ("vegas", "dctcp")
+    }
     card = made[committed.with_suffix("") / "vegas.md"]
     assert "| 1 One | goodput, Mbit/s | 0.0008 |" in card and "](img/" not in card
     # What it links to is there, and the first command of a section makes what the second runs.
@@ -394,7 +399,10 @@ def test_the_committed_cards_are_what_is_made() -> None:
     """`scripts/longfat python -m longfat.pages pages` renews them."""
     found = modules.ROOT / "docs/results/evaluation.json"
     made = cards.cards(found)
-    assert made.keys() == {*found.with_suffix("").glob("*.md")}
+    assert made.keys() == {
+        *found.with_suffix("").glob("*.md"),
+        found.with_suffix("") / "league.html",
+    }
     for path, text in made.items():
         assert path.read_text() == text, f"{path} is not what `longfat.pages pages` makes"
 
@@ -695,6 +703,8 @@ def test_criteria_are_kept_one_by_one(
     assert " Profile smoke, Linux 6." in second and "±" not in second
     # One of them is in the first alone.
     assert "\n## 2" not in made[tables / "bbr.md"]
+    (row,) = re.findall(r'<tr><td><a href="bbr.md">.*', made[tables / "league.html"])
+    assert row.endswith('<td data-value=""></td></tr>')
     assert page.league().splitlines()[3].endswith(" | 0.0004 | 0.0004 | - | 0.0004 |")
     (criteria.WHERE / "3.toml").write_text((criteria.WHERE / "1.toml").read_text())
     criteria.load.cache_clear()
