@@ -103,6 +103,8 @@ class Section:
         tested = any(x.criterion.under and x.holds is False and x.sure for x in self.judged)
         if why and tested and self.verdict is Verdict.NOT:
             why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."
+        elif why and self.under_state.missing:
+            why += f" Where {self.figure.under} is not measured yet."
         return one.criterion.says, why or f"{one.answer}: {one.by}"
 
     def beside(self) -> list[str]:
