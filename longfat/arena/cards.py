@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -161,6 +162,9 @@ def league(parts: list[Json], where: Path) -> str:
         "standards": criteria.marks().standards,
         "sort": pages.sort,
         "card": lambda cc: f"{cc.file}.md" if cc.text in with_card else "",
+        "section": lambda one: re.sub(r"[^\w -]", "", f"{one.id} {one.title}".lower()).replace(
+            " ", "-"
+        ),
     }
     return pages.rendered("kept_league.html", about)
 

@@ -494,15 +494,12 @@ def spacing(seen: Seen, after: str, until: str) -> float | None:
     """From one retransmission to the next between two times: how many times as long as the time
     before it, in the median.  2 is doubling; the first are left out, which are in flight.  1 where
     they go on so close together that the samples do not tell them apart."""
-    found = seen.series("sent")
     again = _between(seen, "sent", "retransmissions", after, until)
-    times = [i * float(found["dt"]) for i, (a, b) in enumerate(pairwise(again)) if b > a]
-    gaps = [b - a for a, b in pairwise(times)]
+    places = [i for i, (a, b) in enumerate(pairwise(again)) if b > a]
+    gaps = [b - a for a, b in pairwise(places)]
     # Shorter than some samples is no measure.
-    shortest = 3 * float(found["dt"])
-    ratios = [b / a for a, b in pairwise(gaps) if a >= shortest]
-    close = sum(gap for gap in gaps if gap < shortest)
-    if not ratios and close >= CLOSE * float(found["dt"]):
+    ratios = [b / a for a, b in pairwise(gaps) if a >= 3]
+    if not ratios and sum(gap for gap in gaps if gap < 3) >= CLOSE:
         return 1.0
     return median(ratios) if ratios else None
 

@@ -329,6 +329,7 @@ def all_of_them(scores: Scores, own: Sequence[str] = ()) -> dict[str, str]:
         "sort": sort,
         "here": HERE,
         "card": lambda cc: f"{CARDS}/{cc.file}.html",
+        "section": lambda one: one.id,
         "run_again": lambda run: run_again(f"{SCENARIOS}/{run.file}", own),
         "scenarios": SCENARIOS,
     }

@@ -104,7 +104,7 @@ class Section:
         if why and tested and self.verdict is Verdict.NOT:
             why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."
         elif why and self.under_state.missing:
-            why += f" Where {self.figure.under} is not measured yet."
+            why += f" Not measured yet: where {self.figure.under}."
         return one.criterion.says, why or f"{one.answer}: {one.by}"
 
     def beside(self) -> list[str]:

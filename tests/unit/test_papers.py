@@ -1501,7 +1501,7 @@ def test_what_does_not_hold_surely_is_said_first() -> None:
         one = page.Section(figure, Verdict.NOT, [], [unmet, Judged(tested, holds, "x 0")])
         assert one.shortly[1].startswith(ends) and ("Tested" in one.shortly[1]) is (holds is False)
     one = page.Section(figure, Verdict.NOT, [], [unmet], under_state=State(missing=["x"]))
-    assert one.shortly[1] == "As 1.2 is less. Where it rains is not measured yet."
+    assert one.shortly[1] == "As 1.2 is less. Not measured yet: where it rains."
 
 
 def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:

@@ -22,7 +22,15 @@ from longfat.pages.shown import (
     rate,
     ratio,
 )
-from longfat.pages.tables.composite import COUNTS, LITTLE, kinds, loss_by_others, of_path, off
+from longfat.pages.tables.composite import (
+    COUNTS,
+    LITTLE,
+    kinds,
+    loss_by_others,
+    of_path,
+    off,
+    spread,
+)
 from longfat.run.result import Json, interval
 
 PAPER = public("composite")
@@ -290,19 +298,16 @@ def everywhere(runs: Runs) -> Shown:
     """On how many of all paths the share is near what is due, and by how much it is off; the same
     for each value of what is varied."""
     shown = Shown()
-    found: dict[str, list[float]] = {}
+    found: dict[str, list[Json]] = {}
     for run in runs("composite-all"):
         for name in ("all", *(f"{what} {value}" for what, value in kinds(run).items())):
-            found.setdefault(name, []).append(off(run))
-    for name, each in found.items():
-        near = 100 * mean(abs(one) <= 4 for one in each)
-        for what, number, unit in (
-            ("within four points", near, "% of paths"),
-            ("off, mean", mean(each), "points"),
-            ("off, least", min(each), "points"),
-            ("off, most", max(each), "points"),
-        ):
-            shown.values[f"{what}, {name}"] = Value(number, unit=unit, digits=1)
+            found.setdefault(name, []).append(run)
+    for name, of in found.items():
+        near, amounts = spread(of)
+        part = 100 * near / len(of)
+        shown.values[f"within four points, {name}"] = Value(part, unit="% of paths", digits=1)
+        for which, amount in zip(("mean", "least", "most"), amounts, strict=True):
+            shown.values[f"off, {which}, {name}"] = Value(amount, unit="points", digits=1)
     return shown
 
 

@@ -109,6 +109,7 @@ def causes(runs: Runs) -> Shown:
         how = "answers an overflow once" if once else "answers each loss report"
         shown.values[f"sabul, queue, {how}"] = over(found, _full, unit="% of the buffer", digits=1)
         shown.values[f"sabul, utilisation, {how}"] = over(found, utilisation, unit="%", digits=1)
+        shown.values[f"sabul, loss, {how}"] = over(found, loss, unit="%", digits=2)
     for (streams, count), found in group(
         runs("worst-composite"),
         lambda run: (run["scenario"]["module"]["composite"]["streams"], len(run["flows"])),

@@ -216,11 +216,16 @@ def everywhere() -> str:
     )
 
 
-def _spread(name: list[str], runs: list[Json]) -> list[str]:
+def spread(runs: list[Json]) -> tuple[int, list[float]]:
+    """(how many shares are within four points of what is due, by how much all are off: the mean,
+    the least and the most)."""
     each = [off(run) for run in runs]
-    near = sum(abs(one) <= 4 for one in each)
-    shown = (f"{one:+z.1f}" for one in (mean(each), min(each), max(each)))
-    return [*name, str(len(each)), str(near), *shown]
+    return sum(abs(one) <= 4 for one in each), [mean(each), min(each), max(each)]
+
+
+def _spread(name: list[str], runs: list[Json]) -> list[str]:
+    near, amounts = spread(runs)
+    return [*name, str(len(runs)), str(near), *(f"{one:+z.1f}" for one in amounts)]
 
 
 def _acks(run: Json) -> str:
