@@ -25,7 +25,7 @@ from longfat.pages.shown import (
 from longfat.pages.tables.composite import (
     COUNTS,
     LITTLE,
-    kinds,
+    by_kind,
     loss_by_others,
     of_path,
     off,
@@ -298,11 +298,8 @@ def everywhere(runs: Runs) -> Shown:
     """On how many of all paths the share is near what is due, and by how much it is off; the same
     for each value of what is varied."""
     shown = Shown()
-    found: dict[str, list[Json]] = {}
-    for run in runs("composite-all"):
-        for name in ("all", *(f"{what} {value}" for what, value in kinds(run).items())):
-            found.setdefault(name, []).append(run)
-    for name, of in found.items():
+    for kind, of in by_kind(runs("composite-all")).items():
+        name = " ".join(kind).strip()
         near, amounts = spread(of)
         part = 100 * near / len(of)
         shown.values[f"within four points, {name}"] = Value(part, unit="% of paths", digits=1)

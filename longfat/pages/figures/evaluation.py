@@ -28,9 +28,8 @@ def _again(run: Json) -> float:
     return float(run["flows"][0]["retransmissions"])
 
 
-def _empty(run: Json) -> float:
-    """Packets dropped between two samples with an empty queue."""
-    return float(run["observed"]["empty"])
+def _seen(which: str, run: Json) -> float:
+    return float(run["observed"][which])
 
 
 def _less(run: Json) -> float:
@@ -48,15 +47,11 @@ def red(runs: Runs) -> Shown:
         ("sent again", _again, "packets"),
         ("dropped", dropped, "packets"),
         ("dropped less sent again", _less, "packets"),
-        ("dropped out of an empty queue, from 0 s", _empty, "packets"),
+        ("dropped out of an empty queue, from 0 s", partial(_seen, "empty"), "packets"),
     ):
         for (name, who), runs_of in found.items():
             shown.values[f"{what}, {name}, {who}"] = over(runs_of, of, unit=unit, digits=1)
     return shown
-
-
-def _seen(which: str, run: Json) -> float:
-    return float(run["observed"][which])
 
 
 def outage(runs: Runs) -> Shown:

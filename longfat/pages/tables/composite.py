@@ -203,14 +203,22 @@ def off(run: Json) -> float:
     return float(100 * (run["observed"]["share"] - run["observed"]["due"]))
 
 
+def by_kind(runs: list[Json]) -> dict[tuple[str, str], list[Json]]:
+    """(what is varied, its value) -> runs of composite-all; first ("all", "") -> all."""
+    found = {("all", ""): runs}
+    for what in kinds(runs[0]):
+        for run in runs:
+            found.setdefault((what, kinds(run)[what]), []).append(run)
+    return found
+
+
 def everywhere() -> str:
     """Shares on all paths: a row for each value of what is varied."""
-    found = by_case("composite-all")
-    every = [run for runs in found.values() for run in runs]
-    rows = [_spread(["all", ""], every)]
-    for what in kinds(every[0]):
-        for value in dict.fromkeys(kinds(run)[what] for run in every):
-            rows.append(_spread([what, value], [x for x in every if kinds(x)[what] == value]))
+    rows = []
+    every = [run for runs in by_case("composite-all").values() for run in runs]
+    for name, runs in by_kind(every).items():
+        near, amounts = spread(runs)
+        rows.append([*name, str(len(runs)), str(near), *(f"{one:+z.1f}" for one in amounts)])
     return markdown(
         ["", "", "paths", "within four points", "off, points: mean", "least", "most"], rows
     )
@@ -221,11 +229,6 @@ def spread(runs: list[Json]) -> tuple[int, list[float]]:
     the least and the most)."""
     each = [off(run) for run in runs]
     return sum(abs(one) <= 4 for one in each), [mean(each), min(each), max(each)]
-
-
-def _spread(name: list[str], runs: list[Json]) -> list[str]:
-    near, amounts = spread(runs)
-    return [*name, str(len(runs)), str(near), *(f"{one:+z.1f}" for one in amounts)]
 
 
 def _acks(run: Json) -> str:
