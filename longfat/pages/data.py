@@ -4,10 +4,9 @@ of them: series over time, means with intervals, tables in Markdown."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Collection
 from itertools import pairwise, zip_longest
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullFormatter, StrMethodFormatter
@@ -17,6 +16,7 @@ from longfat.build.modules import ROOT, bare_digests
 from longfat.run.identity import Platform
 from longfat.run.result import Json, interval
 from longfat.run.scenario import load, payload
+from longfat.run.summaries import read
 from longfat.show import report  # noqa: F401 - first: it sets matplotlib up, for repeatable files
 
 DOCS = ROOT / "docs"
@@ -49,14 +49,14 @@ READ: set[str] = set()  # the names that kept() and measured() were asked for, f
 def kept(name: str) -> list[Json]:
     """The summaries of docs/results/NAME.json."""
     READ.add(name)
-    found: list[Any] = json.loads((RESULTS / f"{name}.json").read_text())
+    found: list[Json] = read(RESULTS / f"{name}.json")
     return found
 
 
 def measured(name: str) -> Json:
     """docs/results/NAME.json, a measurement that is no run."""
     READ.add(name)
-    found: Json = json.loads((RESULTS / f"{name}.json").read_text())
+    found: Json = read(RESULTS / f"{name}.json")
     return found
 
 
@@ -93,7 +93,7 @@ def marked(name: str) -> list[Json]:
 
 def versions(name: str) -> set[str]:
     """Those of what in docs/results/NAME.json is not current."""
-    found: list[Json] | Json = json.loads((RESULTS / f"{name}.json").read_text())
+    found: list[Json] | Json = read(RESULTS / f"{name}.json")
     lines, is_older = found if isinstance(found, list) else [found], _is_older(name)
     return {line.get("version", "unknown") for line in lines if is_older(line)}
 
@@ -101,7 +101,7 @@ def versions(name: str) -> set[str]:
 def _incomplete(name: str) -> str:
     """How many of the runs of a scenario file docs/results/NAME.json lacks, or nothing."""
     path = ROOT / f"tests/scenarios/{name}.toml"
-    found = json.loads((RESULTS / f"{name}.json").read_text())
+    found = read(RESULTS / f"{name}.json")
     if not path.exists() or not isinstance(found, list):
         return ""
     there = {(line["scenario"]["name"], line["seed"]) for line in found if "scenario" in line}

@@ -32,7 +32,7 @@ from longfat.pages import cost
 from longfat.pages.catalogue import PEERS, Figure
 from longfat.pages.data import RESULTS
 from longfat.pages.verdict import State
-from longfat.run import backends, identity, result, runner, scenario
+from longfat.run import backends, identity, result, runner, scenario, summaries
 from longfat.run.identity import Platform
 from longfat.run.kernels import Kernels
 from longfat.run.result import Json
@@ -364,10 +364,9 @@ def _line(path: Path, paper: str, one: Scenario, seed: int) -> Json | None:
         return failed | {"failed": f"nothing to be observed: {error!r}"}
 
 
-def write_lines(lines: list[Json], path: Path) -> None:
-    """A file of summaries, a run in each line."""
-    texts = [json.dumps(line, separators=(",", ":"), sort_keys=True) for line in lines]
-    result.write_whole("[\n" + ",\n".join(texts) + "\n]\n", path)
+def write(lines: list[Json], path: Path) -> None:
+    """A file of summaries, in one step."""
+    result.write_whole(summaries.text(lines), path)
 
 
 def files(
@@ -391,7 +390,7 @@ def gather(figures: list[Figure], how: Profile) -> None:
     how = profile(how.runs_of or how.name)
     for file, (paper, suffix, runs) in files(figures, how).items():
         lines = [_line(path_of(how, one, seed, suffix), paper, one, seed) for one, seed in runs]
-        write_lines([line for line in lines if line], how.results / f"{file}.json")
+        write([line for line in lines if line], how.results / f"{file}.json")
 
 
 def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[str]:
@@ -409,7 +408,7 @@ def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[
         # The published platform knows this machine's by now.
         complete = len(state(lines, runs, published()).current) == len(runs)
         if lines and (complete or partial):
-            write_lines(lines, RESULTS / f"{file}.json")
+            write(lines, RESULTS / f"{file}.json")
         if not complete:
             left.append(file)
     cost.keep(
@@ -422,7 +421,7 @@ def keep(figures: list[Figure], how: Profile, *, partial: bool = False) -> list[
 def read(where: Path, file: str) -> list[Json]:
     """The summaries of a scenario file, none if there is no file."""
     path = where / f"{file}.json"
-    found: list[Json] = json.loads(path.read_text()) if path.exists() else []
+    found: list[Json] = summaries.read(path) if path.exists() else []
     return found
 
 

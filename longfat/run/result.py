@@ -29,7 +29,7 @@ from typing import Any
 
 from longfat.core.errors import LabError
 from longfat.core.files import replacing
-from longfat.run import captures, changes, identity, iperf3
+from longfat.run import captures, changes, identity, iperf3, summaries
 from longfat.run.disciplines import ETHERNET
 from longfat.run.identity import Platform
 from longfat.run.plan import FIRST_PORT, Plan
@@ -504,7 +504,7 @@ def write(result: Json, path: Path) -> None:
 
 def _load(path: Path) -> Any:
     try:
-        return json.loads(path.read_text())
+        return summaries.read(path)
     except (OSError, ValueError) as error:
         raise LabError(f"{path}: is not a result file: {error}") from error
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import os
 import subprocess
 import sys
@@ -146,7 +145,7 @@ def test_every_column_of_a_real_result() -> None:
     """The names are those of the committed results, which are summaries."""
     from longfat.build.modules import ROOT
 
-    one = json.loads((ROOT / "docs/results/demo.json").read_text())[0]
+    one = result.read_all(ROOT / "docs/results/demo.json")[0]
     (row,) = export._ROWS["runs"](one)
     named = dict(zip(export.COLUMNS["runs"], row, strict=True))
     assert None not in [value for key, value in named.items() if key != "jain"]

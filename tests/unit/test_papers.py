@@ -795,17 +795,17 @@ def test_keep_takes_what_makes_a_file_complete(
     runs = [(one, 1) for one in scenario.load(ROOT / "tests/scenarios/crosscheck.toml")]
     monkeypatch.setattr(work, "tree_version", lambda: "v1")
     lines = [line_of(*run) | {"version": "v1"} for run in runs]
-    work.write_lines(lines[:1], alone.results / "crosscheck.json")
+    work.write(lines[:1], alone.results / "crosscheck.json")
     assert work.keep(figures, alone) == ["crosscheck"] and not kept.exists()
     assert work.keep(figures, alone, partial=True) == ["crosscheck"]
     assert work.read(kept, "crosscheck") == lines[:1]
     (kept / "crosscheck.json").unlink()
-    work.write_lines(lines[1:], kept / "crosscheck.json")
+    work.write(lines[1:], kept / "crosscheck.json")
     assert work.keep(figures, alone) == [] and work.read(kept, "crosscheck") == lines
     # Nothing is taken beside what is older, unless that is asked for.
     was = [older(line) for line in lines]
-    work.write_lines(was, kept / "crosscheck.json")
-    work.write_lines(lines[:1], alone.results / "crosscheck.json")
+    work.write(was, kept / "crosscheck.json")
+    work.write(lines[:1], alone.results / "crosscheck.json")
     assert work.keep(figures, alone) == ["crosscheck"] and work.read(kept, "crosscheck") == was
     assert work.keep(figures, alone, partial=True) == ["crosscheck"]
     assert work.read(kept, "crosscheck") == [*lines[:1], *was[1:]]
@@ -830,7 +830,7 @@ def test_runs_of_two_backends_are_counted_apart(alone: work.Profile) -> None:
     (figure,) = catalogue.choose(["crosscheck"])
     runs = [(one, 1) for one in scenario.load(ROOT / "tests/scenarios/crosscheck.toml")]
     for file in ("crosscheck", f"crosscheck{figure.suffix}"):
-        work.write_lines([older(line_of(*run)) for run in runs], alone.results / f"{file}.json")
+        work.write([older(line_of(*run)) for run in runs], alone.results / f"{file}.json")
     found = page.section(figure, alone)
     assert found.state.expected == found.state.good == len(found.state.older) == 2 * len(runs)
 
@@ -1692,7 +1692,7 @@ def test_a_result_that_cannot_be_observed(
 def test_summaries_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Interrupted, it leaves what was there."""
     path = tmp_path / "some.json"
-    work.write_lines([{"a": 1}], path)
+    work.write([{"a": 1}], path)
 
     def interrupted(self: Path, text: str) -> int:
         with self.open("w") as file:
@@ -1701,7 +1701,7 @@ def test_summaries_are_written_whole(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(Path, "write_text", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        work.write_lines([{"a": 2}], path)
+        work.write([{"a": 2}], path)
     assert work.read(tmp_path, "some") == [{"a": 1}] and list(tmp_path.iterdir()) == [path]
 
 

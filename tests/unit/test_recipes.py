@@ -182,7 +182,7 @@ for ours in (7e6, 5e6):
         }
         for one, seed in work.expected(figure, how, peers=False)["foo-share"]
     ]
-    work.write_lines(lines, how.results / "foo-share.json")
+    work.write(lines, how.results / "foo-share.json")
     found = page.section(figure, how)
     print(found.verdict, found.seeds, found.numbers.rows, *found.reasons)
 """

@@ -13,10 +13,11 @@ from typing import Any
 import pytest
 from conftest import One
 
+from longfat.build.modules import ROOT
 from longfat.core.errors import LabError
-from longfat.run import plan, result
+from longfat.run import plan, result, summaries
 from longfat.run.identity import Platform
-from longfat.run.scenario import Scenario
+from longfat.run.scenario import Scenario, load
 
 # A finished run directory with these samples, as lines.
 Run = Callable[..., Path]
@@ -35,6 +36,16 @@ def finished(tmp_path: Path) -> Run:
         return path
 
     return make
+
+
+# Of several flows, of a link that changes, of parameters of a module.
+SOME = ("ltcp-fig7", "bbr-outage", "composite-all", "sabul-fig2-1g")
+
+
+def is_summaries(path: Path) -> bool:
+    """Whether a file of docs/results has runs, a line each."""
+    text = path.read_text()
+    return text.startswith("[\n{") and '"of":' in text.split("\n")[1]
 
 
 def made(scenario: Scenario, path: Path) -> dict[str, Any]:
@@ -614,6 +625,27 @@ def test_summarise(one: One, finished: Run) -> None:
     # It is tied to the very result that it is of.
     out["flows"][0]["connections"][0]["cwnd"][50] += 1
     assert result.summarise(out)["of"] != small["of"]
+
+
+def test_summaries_say_of_a_scenario_what_is_no_default(tmp_path: Path) -> None:
+    """What is read is what was written: tables, lists of them, and a key of older files."""
+    scenarios = [one for path in SOME for one in load(ROOT / f"tests/scenarios/{path}.toml")]
+    lines = [{"scenario": json.loads(one.model_dump_json()), "seed": 1} for one in scenarios]
+    lines[0]["scenario"]["link"]["once"] = 7
+    path = tmp_path / "some.json"
+    path.write_text(summaries.text(lines))
+    assert summaries.read(path) == lines
+    first = json.loads(path.read_text())[0]["scenario"]
+    assert "sample" not in first and first["link"] | {"once": 7} == first["link"]
+    assert len(path.read_text()) < len(json.dumps(lines)) / 2
+
+
+def test_what_is_committed_says_no_default() -> None:
+    """Nor is anything lost of what is there: written again, it has the same bytes."""
+    lists = [path for path in (ROOT / "docs/results").glob("*.json") if is_summaries(path)]
+    assert len(lists) > 140
+    for path in lists:
+        assert summaries.text(summaries.read(path)) == path.read_text(), path
 
 
 def test_current_is_the_same_run_on_the_same_platform(
