@@ -20,8 +20,10 @@
  *	LOSS			ssthresh = w / 2, w = ssthresh
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
- * Two rules make the share that of N connections.  Every lost packet is an event of
- * its own.  And a stream backs off at most once per round trip: after a back-off it
+ * Two rules make the share that of N connections.  All lost packets are dealt.  A Reno
+ * sender that loses both packets of a burst backs off once; so of those that one
+ * acknowledgment tells of, k are one event, where an acknowledgment covers k packets (as
+ * measured, 1 to 2).  And a stream backs off at most once per round trip: after a back-off it
  * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
  * for a few packets more, as losses are found late.  With one event per recovery, N - 1
  * streams would be untouched however many packets an overflow took.  Without the second
@@ -319,46 +321,58 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
-static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
-{
-	return ca->resting && before(ca->sent, s->rest_end);
-}
-
 /*
  * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
  * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
+ * One ACK may end many turns, so what a turn changes is kept in variables.
  */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	struct composite_stream *streams = composite_stream(ca, 0), *s = streams + ca->at;
+	u32 state = ca->book ? ca->book->dealing : 0, count = ca->n;
+	u32 turn = ca->turn, sent = ca->sent, grown = 0, left = 0;
+	bool resting = ca->resting;
 
 	while (acked) {
-		struct composite_stream *s = composite_stream(ca, ca->at);
-		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd, grow;
+		u32 n = min(acked, turn), room = s->ssthresh - s->cwnd, grow;
 		bool slow = s->cwnd < s->ssthresh;
 
 		n = slow ? min(n, room) : n;
 		acked -= n;
-		ca->turn -= n;
-		if (!composite_rests(ca, s)) {
-			grow = slow ? n : !ca->turn;
+		turn -= n;
+		if (!resting || !before(sent, s->rest_end)) {
+			grow = slow ? n : !turn;
 			s->cwnd += grow;
-			ca->sum += grow;
+			grown += grow;
 			/* Avoidance begins with a turn of its own. */
 			if (slow && n == room) {
-				ca->slow--;
-				composite_turn(ca);
+				left++;
+				turn = s->cwnd;
 			}
 		}
-		if (ca->turn)
+		if (turn)
 			continue;
-		ca->at = composite_draw(ca);
-		composite_turn(ca);
-		composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+		s = streams + composite_below(&state, count);
+		turn = max(s->cwnd, 1U);
+		if (trace_composite_enabled())
+			trace_composite(sk, COMPOSITE_SUCCESS, ca->sum + grown, s - streams,
+					s->cwnd, count, ca->slow - left);
 	}
+	ca->at = s - streams;
+	ca->turn = turn;
+	ca->sum += grown;
+	ca->slow -= left;
+	if (ca->book)
+		ca->book->dealing = state;
 }
 
 /* --- LOSS ---------------------------------------------------------------- */
+
+static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
+{
+	return ca->resting && before(ca->sent, s->rest_end);
+}
 
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
@@ -416,6 +430,16 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 }
 
 /*
+ * Packets that are one LOSS, of those that one ACK tells of.  A Reno sender that loses two
+ * packets of a burst backs off once; its burst is what an ACK covers.  If it has few packets,
+ * it has a timeout then: a burst is a quarter of a stream's window at most.
+ */
+static u32 composite_together(const struct composite *ca)
+{
+	return clamp(ca->sum / 4 / ca->n, 1U, (ca->covers + BIT(15)) >> 16);
+}
+
+/*
  * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
  * backed off is not the first.
  */
@@ -423,12 +447,11 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	u32 half = ca->sum / 2;
+	u32 half = ca->sum / 2, of = why == COMPOSITE_LOST ? composite_together(ca) : 1;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
-	lost = min(lost, 16U * ca->n);
-	while (lost--)
-		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
+	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost - 1 : composite_deal(ca), why);
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
