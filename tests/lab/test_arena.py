@@ -94,11 +94,13 @@ def nothing_failed(scores: Scores) -> None:
         assert not cell.failed and not cell.missing, (name, place, cc)
 
 
-def small_enough(of: plan.Evaluation, out: Path) -> None:
-    """All of `standard` is to have at most 100 MB, with a card for each that it is of."""
-    sizes = [path.stat().st_size for path in out.rglob("*") if path.is_file()]
+def small_enough(of: plan.Evaluation, out: Path) -> int:
+    """All of `standard` is to have at most 100 MB, with a card for each that it is of.  Returns how
+    many bytes there are."""
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
     standard = plan.evaluation(["reno"], [], "standard")
-    assert sum(sizes) / len(of.runs) < 100e6 / len(standard.runs)
+    assert size / len(of.runs) < 100e6 / len(standard.runs)
+    return size
 
 
 def test_one_of_each_family(backend: Uml, tmp_path: Path) -> None:
@@ -209,7 +211,7 @@ def test_all_of_a_profile(profile: str, backend: Uml, tmp_path: Path) -> None:
     took = carry.took(tmp_path)
     assert not scores.errors
     nothing_failed(scores)
-    small_enough(of, tmp_path)
+    size = small_enough(of, tmp_path)
     cores, seconds = min(WORKERS, CORES), sum(cost.seconds(run) for run in of.runs)
     assert took["cpu_s"] < 1.5 * seconds
     assert took["wall_s"] < WHOLE[profile] * 2 / cores
@@ -219,7 +221,7 @@ def test_all_of_a_profile(profile: str, backend: Uml, tmp_path: Path) -> None:
         "pages": _digest(tmp_path, *json.loads((tmp_path / pages.PAGES).read_text())),
     }
     found = keep.kept(scores) | {"bytes": made, "days": [date.today().isoformat()]}
-    found |= {"took": took, "cores": cores, "estimate_s": round(seconds)}
+    found |= {"took": took, "cores": cores, "estimate_s": round(seconds), "size": size}
     before = ROOT / f"docs/results/{profile}.json"
     if before.exists():
         was = json.loads(before.read_text())

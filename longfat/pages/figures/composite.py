@@ -308,6 +308,11 @@ def everywhere(runs: Runs) -> Shown:
     return shown
 
 
+def rare(runs: Runs) -> Shown:
+    """Shares where losses are rare."""
+    return _receivers(runs("composite-rare"))
+
+
 def gro(runs: Runs) -> Shown:
     """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
     shown = Shown()

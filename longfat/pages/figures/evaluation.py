@@ -115,6 +115,49 @@ def causes(runs: Runs) -> Shown:
     return shown
 
 
+def _median(run: Json) -> float:
+    """Seconds that half of the objects take at most."""
+    return float(run["short"][0]["completion_s"]["p50"])
+
+
+def objects(runs: Runs) -> Shown:
+    """Objects on two overloaded links: what they lose, and how long half of them take, by what
+    makes ours lose."""
+    shown = Shown()
+    for link in ("access", "satellite"):
+        for who, found in group(runs(f"worst-{link}"), case).items():
+            shown.values[f"loss, {link}, {who}"] = over(found, loss, unit="%", digits=2)
+            shown.values[f"half end within, {link}, {who}"] = over(found, _median, unit="s")
+    return shown
+
+
+def phone(runs: Runs) -> Shown:
+    """What a flow uses and loses on a moving phone's link."""
+    shown = Shown()
+    for who, found in group(runs("worst-phone"), case).items():
+        shown.values[f"used, {who}"] = over(found, utilisation, unit="%", digits=1)
+        shown.values[f"loss, {who}"] = over(found, loss, unit="%", digits=2)
+    return shown
+
+
+def _last(run: Json) -> float:
+    """Milliseconds until the last of all flows has ended, or the run has."""
+    ends = (flow["completion_s"] for flow in run["flows"])
+    return 1e3 * float(max(run["scenario"]["duration"] if one is None else one for one in ends))
+
+
+def incast(runs: Runs) -> Shown:
+    """Until the last of 32 senders has ended, by the least timeout of a retransmission."""
+    shown = Shown()
+    for (who, least), found in group(
+        runs("worst-incast"), lambda run: (cc(run), case(run))
+    ).items():
+        shown.values[f"last ends after, {who}, least timeout of {least}"] = extreme(
+            max, found, _last, unit="ms", digits=1
+        )
+    return shown
+
+
 def _tenth(which: str, run: Json) -> float:
     """Per cent of the link, carried in the `least` or the `most` of all 0.1 s."""
     return 100 * float(run["observed"]["carried"][which])

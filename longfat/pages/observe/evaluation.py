@@ -57,7 +57,9 @@ def after_outage(run: Json) -> Json:
 
 def observe(run: Json) -> Json:
     """Of a link that was down how soon a flow is back; of RED what it drops; of others what is
-    carried and how often they overflow."""
+    carried and how often they overflow; of objects nothing, which a summary has."""
+    if not run["flows"]:
+        return {}
     if run["scenario"]["link"]["at"]:
         return after_outage(run)
     if run["scenario"]["link"]["aqm"] == "red":

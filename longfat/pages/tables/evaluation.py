@@ -282,6 +282,8 @@ def _took(profile: str) -> str:
         f"{found['cores']} cores: {cpu} minutes of processor time, where the estimate was "
         f"{estimate}."
     )
+    if "size" in found:
+        text += f" What it left has {found['size'] / 1e6:.0f} MB."
     *before, last = found["days"]
     return (
         f"{text} On {' and '.join(before)} and {last} its results were the same bytes."
