@@ -209,8 +209,9 @@ def _peer_runs(figure: Figure, how: work.Profile) -> dict[str, list[str]]:
         there = set(found)
         for runs in work.expected(figure, how, peers=peers).values():
             for one, seed in runs:
-                if work.peer_of(one) not in there and one.flow[0].parallel == 1:
-                    found.setdefault(work.peer_of(one), []).append(work.run_name(one, seed))
+                peer = work.peer_of(one)
+                if peer and peer not in there and one.flow[0].parallel == 1:
+                    found.setdefault(peer, []).append(work.run_name(one, seed))
     return found
 
 

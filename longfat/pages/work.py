@@ -106,8 +106,8 @@ def _load(name: str) -> tuple[Scenario, ...]:
 
 
 def peer_of(one: Scenario) -> str:
-    """Whose run this is, in a file of peers: the first flow's."""
-    return one.flow[0].cc
+    """Whose run this is, in a file of peers: the first flow's; nobody's if it has none."""
+    return one.flow[0].cc if one.flow else ""
 
 
 def expected(
