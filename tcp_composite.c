@@ -20,14 +20,13 @@
  *	LOSS			ssthresh = w / 2, w = ssthresh
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
- * Two rules make the share that of N connections.  All lost packets are dealt.  A Reno
- * sender that loses both packets of a burst backs off once; so of those that one
- * acknowledgment tells of, k are one event, where an acknowledgment covers k packets (as
- * measured, 1 to 2).  And a stream backs off at most once per round trip: after a back-off it
- * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
- * for a few packets more, as losses are found late.  With one event per recovery, N - 1
- * streams would be untouched however many packets an overflow took.  Without the second
- * rule, one event per packet would take W to nothing.
+ * Two rules make the share that of N connections.  Every lost packet is an event of
+ * its own; where acknowledgments are merged, every two are that one tells of
+ * (composite_together()).  And a stream backs off at most once per round trip: after a
+ * back-off it rests, and absorbs every LOSS until a packet is delivered that was sent since.
+ * It rests for a few packets more, as losses are found late.  With one event per recovery,
+ * N - 1 streams would be untouched however many packets an overflow took.  Without the
+ * second rule, one event per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
@@ -430,13 +429,17 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 }
 
 /*
- * Packets that are one LOSS, of those that one ACK tells of.  A Reno sender that loses two
- * packets of a burst backs off once; its burst is what an ACK covers.  If it has few packets,
- * it has a timeout then: a burst is a quarter of a stream's window at most.
+ * Packets that are one LOSS.  A Reno sender that loses both packets of a burst backs off once.
+ * Single packets are lost less often than bursts, so here each is a LOSS.  But where ACKs are
+ * merged by time, as by GRO, bursts are as large as Reno's or larger: then two are one.  Not
+ * where a stream has few packets: there Reno has a timeout.
  */
-static u32 composite_together(const struct composite *ca)
+static u32 composite_together(const struct sock *sk)
 {
-	return clamp(ca->sum / 4 / ca->n, 1U, (ca->covers + BIT(15)) >> 16);
+	const struct composite *ca = inet_csk_ca(sk);
+	s32 acked = tcp_sk(sk)->delivered - ca->delivered;
+
+	return acked > 2 && ca->sum / 8 >= ca->n ? 2 : 1;
 }
 
 /*
@@ -447,7 +450,7 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	u32 half = ca->sum / 2, of = why == COMPOSITE_LOST ? composite_together(ca) : 1;
+	u32 half = ca->sum / 2, of = why == COMPOSITE_LOST ? composite_together(sk) : 1;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
 	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
@@ -757,13 +760,13 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	/* The answer to a SYN with data comes before ->init: zeroed state. */
 	if (unlikely(!ca->n))
 		return;
-	ca->delivered = tp->delivered;
 	ca->lost = tp->lost;
 	ca->held -= held;
 	if (unlikely(tp->mss_cache != ca->mss))
 		composite_rescale(sk);
 	if (unlikely(lost))
 		composite_losses(sk, lost, COMPOSITE_LOST);
+	ca->delivered = tp->delivered;
 	composite_delivered(ca, rs);
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		if (lf_marks_are_exact(tp))

@@ -1077,40 +1077,51 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/*
- * All lost packets are dealt: so many streams back off, up to all.  Where an ACK covers two
- * packets, two lost ones are one LOSS, and a third is one of its own; not where a stream
- * has less than eight.
- */
+/* How many of 16 streams of so many packets back off, if an ACK for @acked tells of @lost. */
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 acked, u32 lost)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
+	u32 below;
+
+	tp->delivered += acked;
+	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
+	below = composite_test_below(tp, window);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
+	composite_audit(test, tp, "loss");
+	return below;
+}
+
+/* Each lost packet is dealt: so many streams back off, up to all. */
 static void composite_every_loss_counts(struct kunit *test)
 {
-	struct tcp_sock *few = composite_test_streams(test, 112, 16);
-	u32 covers, lost, below, all;
+	u32 lost, below, all = 0;
 
-	composite_of(few)->covers = 2 << 16;
-	composite_losses((struct sock *)few, 200, COMPOSITE_LOST);
-	KUNIT_EXPECT_EQ(test, composite_test_below(few, 7), 16U);
-	few = composite_test_streams(test, 112, 16);
-	composite_of(few)->covers = 2 << 16;
-	composite_losses((struct sock *)few, 8, COMPOSITE_LOST);
-	KUNIT_EXPECT_GE(test, composite_test_below(few, 7), 6U);
-	for (covers = 1; covers <= 2; covers++) {
-		for (lost = 0, all = 0; lost <= 60 * covers; lost++) {
-			struct tcp_sock *tp = composite_test_streams(test, 160, 16);
-			u32 events = (lost + covers - 1) / covers;
-
-			composite_of(tp)->covers = covers << 16;
-			composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
-			below = composite_test_below(tp, 10);
-			KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 5 * below);
-			/* Some of many streams are drawn twice, and absorb it. */
-			KUNIT_EXPECT_LE(test, below, events);
-			KUNIT_EXPECT_GE(test, below, min(events, 16U) * 3 / 4);
-			all += below == 16;
-			composite_audit(test, tp, "loss");
-		}
-		KUNIT_EXPECT_GT(test, all, 20U);
+	for (lost = 0; lost <= 60; lost++) {
+		below = composite_test_back_off(test, 10, 2, lost);
+		/* Some of many streams are drawn twice, and absorb it. */
+		KUNIT_EXPECT_LE(test, below, lost);
+		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
+		all += below == 16;
 	}
+	KUNIT_EXPECT_GT(test, all, 20U);
+}
+
+/*
+ * If one ACK for more than two packets tells of them two are one LOSS, and a third is one of
+ * its own; not where a stream has less than eight packets.
+ */
+static void composite_lost_together(struct kunit *test)
+{
+	u32 lost, below, all = 0;
+
+	for (lost = 0; lost <= 120; lost++) {
+		below = composite_test_back_off(test, 8, 3, lost);
+		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
+		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
+		all += below == 16;
+	}
+	KUNIT_EXPECT_GT(test, all, 40U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 3, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -1211,7 +1222,7 @@ static void composite_narrower_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->lost, tp->lost);
 }
 
-/* Losses that a timer finds come off the window at once; two of them are one LOSS. */
+/* Losses that a timer finds come off the window at once. */
 static void composite_loss_by_timer(struct kunit *test)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 160, 16);
@@ -1222,8 +1233,7 @@ static void composite_loss_by_timer(struct kunit *test)
 	composite_test_event(tp);
 	composite_set_state(sk, TCP_CA_Recovery);
 	w = composite_of(tp)->sum;
-	KUNIT_EXPECT_LE(test, w, 160U - 3 * 5);
-	KUNIT_EXPECT_GE(test, w, 160U - 4 * 5);
+	KUNIT_EXPECT_LE(test, w, 160U - 6 * 5);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 160U - 8);
 	/* And not once more with the next acknowledgment. */
 	composite_test_ack(tp, 2, 0, tp->delivered);
@@ -2771,6 +2781,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_one_is_reno),
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
+	KUNIT_CASE(composite_lost_together),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
 	KUNIT_CASE(composite_timeout_of_all),
