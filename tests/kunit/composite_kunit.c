@@ -1077,12 +1077,17 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/* How many of 16 streams of so many packets back off, if an ACK for @acked tells of @lost. */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 acked, u32 lost)
+/*
+ * How many of 16 streams of so many packets back off, if an ACK for @acked tells of @lost, and
+ * one covers so many quarters of a packet on average.
+ */
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 quarters, u32 acked,
+				   u32 lost)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
 	u32 below;
 
+	composite_of(tp)->covers = quarters << 14;
 	tp->delivered += acked;
 	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
 	below = composite_test_below(tp, window);
@@ -1097,7 +1102,7 @@ static void composite_every_loss_counts(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 2, lost);
+		below = composite_test_back_off(test, 10, 8, 1, lost);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
@@ -1107,21 +1112,24 @@ static void composite_every_loss_counts(struct kunit *test)
 }
 
 /*
- * If one ACK for more than two packets tells of them two are one LOSS, and a third is one of
- * its own; not where a stream has less than eight packets.
+ * Where ACKs are merged, two packets are one LOSS that one for more than two tells of, and a
+ * third is one of its own; not where a stream has less than eight packets.
  */
 static void composite_lost_together(struct kunit *test)
 {
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, 3, lost);
+		below = composite_test_back_off(test, 8, 10, 3, lost);
 		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
 		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
 		all += below == 16;
 	}
 	KUNIT_EXPECT_GT(test, all, 40U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 3, 8), 6U);
+	/* Each of eight: few packets, an ACK for two, ACKs that are not merged. */
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 10, 3, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 10, 2, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 9, 3, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
