@@ -1077,59 +1077,24 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/*
- * How many of 16 streams of so many packets back off, if an ACK for @acked tells of @lost, and
- * one covers so many quarters of a packet on average.
- */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 quarters, u32 acked,
-				   u32 lost)
-{
-	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
-	u32 below;
-
-	composite_of(tp)->covers = quarters << 14;
-	tp->delivered += acked;
-	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
-	below = composite_test_below(tp, window);
-	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
-	composite_audit(test, tp, "loss");
-	return below;
-}
-
 /* Each lost packet is dealt: so many streams back off, up to all. */
 static void composite_every_loss_counts(struct kunit *test)
 {
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 8, 1, lost);
+		struct tcp_sock *tp = composite_test_streams(test, 160, 16);
+
+		composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
+		below = composite_test_below(tp, 10);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 5 * below);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
 		all += below == 16;
+		composite_audit(test, tp, "loss");
 	}
 	KUNIT_EXPECT_GT(test, all, 20U);
-}
-
-/*
- * Where ACKs are merged, two packets are one LOSS that one for more than two tells of, and a
- * third is one of its own; not where a stream has less than eight packets.
- */
-static void composite_lost_together(struct kunit *test)
-{
-	u32 lost, below, all = 0;
-
-	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, 10, 3, lost);
-		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
-		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
-		all += below == 16;
-	}
-	KUNIT_EXPECT_GT(test, all, 40U);
-	/* Each of eight: few packets, an ACK for two, ACKs that are not merged. */
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 10, 3, 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 10, 2, 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 9, 3, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -2789,7 +2754,6 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_one_is_reno),
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
-	KUNIT_CASE(composite_lost_together),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
 	KUNIT_CASE(composite_timeout_of_all),
