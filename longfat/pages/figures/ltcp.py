@@ -383,6 +383,25 @@ def _of_one_kind(n: int, of: list[Json]) -> dict[str, Value]:
     return values | {f"Jain, {n} flows": jains}
 
 
+def _five_over_six(run: Json) -> float | None:
+    """Mean windows of the flows that are of five layers over those of the flows of six; None where
+    flows are of others, too, or all of one."""
+    by: dict[int, list[float]] = {}
+    for window in run["observed"]["windows"]:
+        by.setdefault(layer_of(window), []).append(window)
+    return mean(by[5]) / mean(by[6]) if set(by) == {5, 6} else None
+
+
+def _in_layers(of: list[Json]) -> dict[str, Value]:
+    """Of ten flows that all lose at once."""
+    first = [sum(layer_of(w) == 1 for w in run["observed"]["windows"]) for run in of]
+    ratios = [x for run in of if (x := _five_over_six(run)) is not None]
+    return {
+        "10 flows: runs with flows in the first layer": Value(sum(map(bool, first)), digits=0),
+        "10 flows: windows of five layers over those of six": Value(*interval(ratios), len(ratios)),
+    }
+
+
 def fig8(runs: Runs) -> Shown:
     """Flows of one kind."""
     found = group(runs("ltcp-fig8"), lambda run: len(run["flows"]))
@@ -390,7 +409,7 @@ def fig8(runs: Runs) -> Shown:
     for n, of in found.items():
         shown.values |= _of_one_kind(n, of)
     for n, of in group(runs("ltcp-fig8-sync"), lambda run: len(run["flows"])).items():
-        shown.under |= at_once(_of_one_kind(n, of))
+        shown.under |= at_once(_of_one_kind(n, of) | (_in_layers(of) if n == 10 else {}))
     for name, of in group(runs("ltcp-fig8-peers"), cc).items():
         cells = [
             over(of, f).text
