@@ -21,11 +21,12 @@
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
- * its own.  And a stream backs off at most once per round trip: after a back-off it
- * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
- * for a few packets more, as losses are found late.  With one event per recovery, N - 1
- * streams would be untouched however many packets an overflow took.  Without the second
- * rule, one event per packet would take W to nothing.
+ * its own; where acknowledgments are merged, every two are that one tells of
+ * (composite_together()).  And a stream backs off at most once per round trip: after a
+ * back-off it rests, and absorbs every LOSS until a packet is delivered that was sent since.
+ * It rests for a few packets more, as losses are found late.  With one event per recovery,
+ * N - 1 streams would be untouched however many packets an overflow took.  Without the
+ * second rule, one event per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
@@ -55,7 +56,7 @@
  * that covers k packets lets k leave at once.  So a burst here is of k + 1/2 packets on
  * average, and k is measured: 1 where every packet is acknowledged, 2 with delayed
  * acknowledgments.  Where more come at once they were mostly merged by time, as by GRO.  In
- * that time one of N connections has few packets; so they count as 2.  A burst is as large
+ * that time one of N connections has few packets; so k is 2 at most.  A burst is as large
  * as one of N connections would make it in 1/1024 s where that is more, up to what the kernel
  * sends as one.
  *
@@ -217,7 +218,7 @@ struct composite {
 	u32	sum;		/* W, of all streams' cwnd */
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
-	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
+	u32	covers;		/* packets an ACK covers, 3 at most: mean << 16 */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -319,46 +320,58 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
-static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
-{
-	return ca->resting && before(ca->sent, s->rest_end);
-}
-
 /*
  * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
  * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
+ * One ACK may end many turns, so what a turn changes is kept in variables.
  */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	struct composite_stream *streams = composite_stream(ca, 0), *s = streams + ca->at;
+	u32 state = ca->book ? ca->book->dealing : 0, count = ca->n;
+	u32 turn = ca->turn, sent = ca->sent, grown = 0, left = 0;
+	bool resting = ca->resting;
 
 	while (acked) {
-		struct composite_stream *s = composite_stream(ca, ca->at);
-		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd, grow;
+		u32 n = min(acked, turn), room = s->ssthresh - s->cwnd, grow;
 		bool slow = s->cwnd < s->ssthresh;
 
 		n = slow ? min(n, room) : n;
 		acked -= n;
-		ca->turn -= n;
-		if (!composite_rests(ca, s)) {
-			grow = slow ? n : !ca->turn;
+		turn -= n;
+		if (!resting || !before(sent, s->rest_end)) {
+			grow = slow ? n : !turn;
 			s->cwnd += grow;
-			ca->sum += grow;
+			grown += grow;
 			/* Avoidance begins with a turn of its own. */
 			if (slow && n == room) {
-				ca->slow--;
-				composite_turn(ca);
+				left++;
+				turn = s->cwnd;
 			}
 		}
-		if (ca->turn)
+		if (turn)
 			continue;
-		ca->at = composite_draw(ca);
-		composite_turn(ca);
-		composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+		s = streams + composite_below(&state, count);
+		turn = max(s->cwnd, 1U);
+		if (trace_composite_enabled())
+			trace_composite(sk, COMPOSITE_SUCCESS, ca->sum + grown, s - streams,
+					s->cwnd, count, ca->slow - left);
 	}
+	ca->at = s - streams;
+	ca->turn = turn;
+	ca->sum += grown;
+	ca->slow -= left;
+	if (ca->book)
+		ca->book->dealing = state;
 }
 
 /* --- LOSS ---------------------------------------------------------------- */
+
+static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
+{
+	return ca->resting && before(ca->sent, s->rest_end);
+}
 
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
@@ -416,6 +429,18 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 }
 
 /*
+ * Packets that are one LOSS.  A Reno sender that loses both packets of a burst backs off once.
+ * Single packets are lost less often than bursts, so here each is a LOSS.  But where ACKs are
+ * merged by time, as by GRO, bursts are as large as Reno's or larger: then two are one that an
+ * ACK tells of.  Not where a stream has few packets: there Reno has a timeout.
+ */
+static u32 composite_together(const struct composite *ca)
+{
+	/* An ACK covers more than 2 1/4 packets. */
+	return ca->covers > 9U << 14 && ca->sum / 8 >= ca->n ? 2 : 1;
+}
+
+/*
  * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
  * backed off is not the first.
  */
@@ -423,12 +448,11 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	u32 half = ca->sum / 2;
+	u32 half = ca->sum / 2, of = why == COMPOSITE_LOST ? composite_together(ca) : 1;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
-	lost = min(lost, 16U * ca->n);
-	while (lost--)
-		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
+	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost - 1 : composite_deal(ca), why);
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
@@ -540,7 +564,8 @@ static u64 composite_rate(const struct sock *sk)
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 most, u32 mss)
 {
 	/* On average, not rounded. */
-	u32 clocked = (ca->covers + BIT(15) + composite_below(&ca->book->spread, BIT(16))) >> 16;
+	u32 covers = min(ca->covers, 2U << 16);
+	u32 clocked = (covers + BIT(15) + composite_below(&ca->book->spread, BIT(16))) >> 16;
 	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n), most);
 
 	return max3(clocked, timed / mss, 1U);
@@ -796,9 +821,9 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
-	/* Each is 1/128 of the mean. */
+	/* Each is 1/128 of the mean.  In recovery a receiver merges them without GRO, too. */
 	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
+		ca->covers += (s32)((min(acked, 3U) << 16) - ca->covers) >> 7;
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
 	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {
