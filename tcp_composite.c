@@ -436,8 +436,8 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
  */
 static u32 composite_together(const struct composite *ca)
 {
-	/* An ACK covers more than 2 1/4 packets. */
-	return ca->covers > 9U << 14 && ca->sum / 8 >= ca->n ? 2 : 1;
+	/* An ACK covers more than 2 1/16 packets. */
+	return ca->covers > 33U << 12 && ca->sum / 8 >= ca->n ? 2 : 1;
 }
 
 /*

@@ -1077,13 +1077,13 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/* How many of 16 streams of so many packets back off, if an ACK covers so many quarters of one. */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 quarters, u32 lost)
+/* How many of 16 streams of so many packets back off, if an ACK covers so many 16ths of one. */
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 covers, u32 lost)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
 	u32 below;
 
-	composite_of(tp)->covers = quarters << 14;
+	composite_of(tp)->covers = covers << 12;
 	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
 	below = composite_test_below(tp, window);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
@@ -1097,7 +1097,7 @@ static void composite_every_loss_counts(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 8, lost);
+		below = composite_test_back_off(test, 10, 32, lost);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
@@ -1115,15 +1115,15 @@ static void composite_lost_together(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, 10, lost);
+		below = composite_test_back_off(test, 8, 34, lost);
 		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
 		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
 		all += below == 16;
 	}
 	KUNIT_EXPECT_GT(test, all, 40U);
 	/* Each of eight: few packets, ACKs that are not merged. */
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 10, 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 9, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 34, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 33, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
