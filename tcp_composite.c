@@ -56,7 +56,7 @@
  * that covers k packets lets k leave at once.  So a burst here is of k + 1/2 packets on
  * average, and k is measured: 1 where every packet is acknowledged, 2 with delayed
  * acknowledgments.  Where more come at once they were mostly merged by time, as by GRO.  In
- * that time one of N connections has few packets; so k is 2 at most.  A burst is as large
+ * that time one of N connections has few packets; so they count as 2.  A burst is as large
  * as one of N connections would make it in 1/1024 s where that is more, up to what the kernel
  * sends as one.
  *
@@ -218,7 +218,8 @@ struct composite {
 	u32	sum;		/* W, of all streams' cwnd */
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
-	u32	covers;		/* packets an ACK covers, 3 at most: mean << 16 */
+	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
+	u32	merged;		/* a bit for each of the last 32: for more than 2? */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -431,13 +432,12 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 /*
  * Packets that are one LOSS.  A Reno sender that loses both packets of a burst backs off once.
  * Single packets are lost less often than bursts, so here each is a LOSS.  But where ACKs are
- * merged by time, as by GRO, bursts are as large as Reno's or larger: then two are one that an
- * ACK tells of.  Not where a stream has few packets: there Reno has a timeout.
+ * merged by time, as by GRO, a quarter of them and more, bursts are as large as Reno's or
+ * larger: then two are one that an ACK tells of.  Not where a stream has few packets: there Reno has a timeout.
  */
 static u32 composite_together(const struct composite *ca)
 {
-	/* An ACK covers more than 2 1/16 packets. */
-	return ca->covers > 33U << 12 && ca->sum / 8 >= ca->n ? 2 : 1;
+	return hweight32(ca->merged) >= 8 && ca->sum / 8 >= ca->n ? 2 : 1;
 }
 
 /*
@@ -564,8 +564,7 @@ static u64 composite_rate(const struct sock *sk)
 static u32 composite_burst_for(struct composite *ca, u64 rate, u32 most, u32 mss)
 {
 	/* On average, not rounded. */
-	u32 covers = min(ca->covers, 2U << 16);
-	u32 clocked = (covers + BIT(15) + composite_below(&ca->book->spread, BIT(16))) >> 16;
+	u32 clocked = (ca->covers + BIT(15) + composite_below(&ca->book->spread, BIT(16))) >> 16;
 	u32 timed = min_t(u64, div_u64(rate >> LF_PACING_SHIFT, ca->n), most);
 
 	return max3(clocked, timed / mss, 1U);
@@ -822,8 +821,10 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
 	/* Each is 1/128 of the mean.  In recovery a receiver merges them without GRO, too. */
-	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
-		ca->covers += (s32)((min(acked, 3U) << 16) - ca->covers) >> 7;
+	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open) {
+		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
+		ca->merged = 2 * ca->merged + (acked > 2);
+	}
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
 	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {

@@ -1077,13 +1077,13 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/* How many of 16 streams of so many packets back off, if an ACK covers so many 16ths of one. */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 covers, u32 lost)
+/* How many of 16 streams of so many packets back off, if so many of the last ACKs were merged. */
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 merged, u32 lost)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
 	u32 below;
 
-	composite_of(tp)->covers = covers << 12;
+	composite_of(tp)->merged = (1U << merged) - 1;
 	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
 	below = composite_test_below(tp, window);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
@@ -1097,7 +1097,7 @@ static void composite_every_loss_counts(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 32, lost);
+		below = composite_test_back_off(test, 10, 0, lost);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
@@ -1115,15 +1115,15 @@ static void composite_lost_together(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, 34, lost);
+		below = composite_test_back_off(test, 8, 8, lost);
 		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
 		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
 		all += below == 16;
 	}
 	KUNIT_EXPECT_GT(test, all, 40U);
 	/* Each of eight: few packets, ACKs that are not merged. */
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 34, 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 33, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 8, 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 7, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -1809,14 +1809,6 @@ static void composite_test_covers(struct composite *ca, u32 halves)
 	ca->covers = halves << 15;
 }
 
-/* Until three packets are drawn for a burst; half of the time it is two. */
-static void composite_test_three(struct sock *sk)
-{
-	do
-		composite_pace(sk);
-	while (composite_of((struct tcp_sock *)sk)->burst != 3);
-}
-
 /*
  * A burst is half a packet more than an acknowledgment covers, on average, or what one of N
  * connections may send in 1/1024 s; at most 64 KB, and the device's.
@@ -1836,24 +1828,24 @@ static void composite_bursts(struct kunit *test)
 	/* What the kernel sends as one, with its headers. */
 	KUNIT_EXPECT_EQ(test, composite_burst_for(ca, BIT_ULL(44), 65215, 536), 121U);
 	KUNIT_EXPECT_LE(test, composite_burst_for(ca, BIT_ULL(44), 0, 536), 3U);
-	for (halves = 2; halves <= 6; halves++) {
+	for (halves = 2; halves <= 4; halves++) {
 		u64 sum = 0;
 
 		composite_test_covers(ca, halves);
 		for (i = 0; i < 1000; i++)
 			sum += composite_burst_for(ca, 0, 65215, 1448);
-		KUNIT_EXPECT_LE(test, lf_apart(sum, 500 * min(halves, 4U) + 500), 60ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(sum, 500 * halves + 500), 60ULL);
 	}
 
-	/* Merged ones are as delayed ones. */
-	composite_test_covers(ca, 6);
+	/* Three packets, whatever is drawn. */
+	composite_test_covers(ca, 5);
 	sk->sk_gso_max_segs = 44;
-	composite_test_three(sk);
+	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, composite_min_tso_segs(sk), 3U);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
 	/* Another route, with other limits: larger and smaller than a burst. */
 	sk->sk_gso_max_segs = 40;
-	composite_test_three(sk);
+	composite_pace(sk);
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 3);
 	tcp_snd_cwnd_set(tp, 1000000);
 	composite_pace(sk);
@@ -1898,14 +1890,16 @@ static void composite_covers(struct kunit *test)
 			composite_test_ack(tp, 0, 0, tp->delivered);
 		}
 		/* In 2^-16 packets. */
-		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, min(all[a], 3U) << 16), 256ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, min(all[a], 2U) << 16), 256ULL);
 		inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_Recovery;
+		KUNIT_EXPECT_EQ(test, ca->merged, all[a] > 2 ? ~0U : 0U);
 		covers = ca->covers;
 		for (i = 0; i < 3000; i++) {
 			composite_test_ack(tp, 3 - min(all[a], 2U), 0, tp->delivered);
 			composite_test_ack(tp, all[a] > 2 ? 1 : 8, 0, tp->delivered);
 		}
 		KUNIT_EXPECT_EQ(test, ca->covers, covers);
+		KUNIT_EXPECT_EQ(test, ca->merged, all[a] > 2 ? ~0U : 0U);
 	}
 }
 
@@ -1962,7 +1956,8 @@ static void composite_spreads(struct kunit *test)
 	u32 i;
 
 	composite_of(tp)->book->pacing = 100;
-	composite_test_three(sk);
+	composite_test_covers(composite_of(tp), 5);
+	composite_pace(sk);
 	for (i = 0; i < draws; i++) {
 		u32 gap;
 
@@ -1984,7 +1979,7 @@ static void composite_spreads(struct kunit *test)
 
 	/* As on the way up to the streams' window: twice. */
 	tcp_snd_cwnd_set(tp, 5);
-	composite_test_three(sk);
+	composite_pace(sk);
 	for (i = 0; i < 100; i++) {
 		composite_min_tso_segs(sk);
 		KUNIT_ASSERT_EQ(test, sk->sk_pacing_rate, 144800UL);
