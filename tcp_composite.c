@@ -132,6 +132,7 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
+#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
