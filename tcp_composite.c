@@ -21,12 +21,11 @@
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
- * its own; where acknowledgments are merged, every two are that one tells of
- * (composite_together()).  And a stream backs off at most once per round trip: after a
- * back-off it rests, and absorbs every LOSS until a packet is delivered that was sent since.
- * It rests for a few packets more, as losses are found late.  With one event per recovery,
- * N - 1 streams would be untouched however many packets an overflow took.  Without the
- * second rule, one event per packet would take W to nothing.
+ * its own.  And a stream backs off at most once per round trip: after a back-off it
+ * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
+ * for a few packets more, as losses are found late.  With one event per recovery, N - 1
+ * streams would be untouched however many packets an overflow took.  Without the second
+ * rule, one event per packet would take W to nothing.
  *
  * Successes are dealt in turns.  The stream whose turn it is gets as many as its window has
  * packets.  Then it has grown by one packet, and a stream is drawn whose turn is next.  So N
@@ -132,7 +131,6 @@
 #define pr_fmt(fmt) KBUILD_MODNAME ": " fmt
 
 #include <linux/module.h>
-#include <linux/bitops.h>
 #include <linux/hash.h>
 #include <linux/overflow.h>
 #include <linux/random.h>
@@ -220,7 +218,6 @@ struct composite {
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
 	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
-	u32	merged;		/* a bit for each of the last 32: for more than 2? */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -322,58 +319,46 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
-/*
- * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
- * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
- * One ACK may end many turns, so what a turn changes is kept in variables.
- */
-static void composite_successes(struct sock *sk, u32 acked)
-{
-	struct composite *ca = inet_csk_ca(sk);
-	struct composite_stream *streams = composite_stream(ca, 0), *s = streams + ca->at;
-	u32 state = ca->book ? ca->book->dealing : 0, count = ca->n;
-	u32 turn = ca->turn, sent = ca->sent, grown = 0, left = 0;
-	bool resting = ca->resting;
-
-	while (acked) {
-		u32 n = min(acked, turn), room = s->ssthresh - s->cwnd, grow;
-		bool slow = s->cwnd < s->ssthresh;
-
-		n = slow ? min(n, room) : n;
-		acked -= n;
-		turn -= n;
-		if (!resting || !before(sent, s->rest_end)) {
-			grow = slow ? n : !turn;
-			s->cwnd += grow;
-			grown += grow;
-			/* Avoidance begins with a turn of its own. */
-			if (slow && n == room) {
-				left++;
-				turn = s->cwnd;
-			}
-		}
-		if (turn)
-			continue;
-		s = streams + composite_below(&state, count);
-		turn = max(s->cwnd, 1U);
-		if (trace_composite_enabled())
-			trace_composite(sk, COMPOSITE_SUCCESS, ca->sum + grown, s - streams,
-					s->cwnd, count, ca->slow - left);
-	}
-	ca->at = s - streams;
-	ca->turn = turn;
-	ca->sum += grown;
-	ca->slow -= left;
-	if (ca->book)
-		ca->book->dealing = state;
-}
-
-/* --- LOSS ---------------------------------------------------------------- */
-
 static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
 {
 	return ca->resting && before(ca->sent, s->rest_end);
 }
+
+/*
+ * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
+ * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
+ */
+static void composite_successes(struct sock *sk, u32 acked)
+{
+	struct composite *ca = inet_csk_ca(sk);
+
+	while (acked) {
+		struct composite_stream *s = composite_stream(ca, ca->at);
+		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd, grow;
+		bool slow = s->cwnd < s->ssthresh;
+
+		n = slow ? min(n, room) : n;
+		acked -= n;
+		ca->turn -= n;
+		if (!composite_rests(ca, s)) {
+			grow = slow ? n : !ca->turn;
+			s->cwnd += grow;
+			ca->sum += grow;
+			/* Avoidance begins with a turn of its own. */
+			if (slow && n == room) {
+				ca->slow--;
+				composite_turn(ca);
+			}
+		}
+		if (ca->turn)
+			continue;
+		ca->at = composite_draw(ca);
+		composite_turn(ca);
+		composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+	}
+}
+
+/* --- LOSS ---------------------------------------------------------------- */
 
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
@@ -431,17 +416,6 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 }
 
 /*
- * Packets that are one LOSS.  A Reno sender that loses both packets of a burst backs off once.
- * Single packets are lost less often than bursts, so here each is a LOSS.  But where ACKs are
- * merged by time, as by GRO, a quarter of them and more, bursts are as large as Reno's or
- * larger: then two are one that an ACK tells of.  Not where a stream has few packets: there Reno has a timeout.
- */
-static u32 composite_together(const struct composite *ca)
-{
-	return hweight32(ca->merged) >= 8 && ca->sum / 8 >= ca->n ? 2 : 1;
-}
-
-/*
  * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
  * backed off is not the first.
  */
@@ -449,11 +423,12 @@ static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	u32 half = ca->sum / 2, of = why == COMPOSITE_LOST ? composite_together(ca) : 1;
+	u32 half = ca->sum / 2;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
-	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
-		composite_lose(sk, why == COMPOSITE_ECHOED ? lost - 1 : composite_deal(ca), why);
+	lost = min(lost, 16U * ca->n);
+	while (lost--)
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
@@ -821,11 +796,9 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
-	/* Each is 1/128 of the mean.  In recovery a receiver merges them without GRO, too. */
-	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open) {
+	/* Each is 1/128 of the mean. */
+	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
 		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
-		ca->merged = 2 * ca->merged + (acked > 2);
-	}
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
 	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {

@@ -1077,53 +1077,24 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
-/* How many of 16 streams of so many packets back off, if so many of the last ACKs were merged. */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 merged, u32 lost)
-{
-	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
-	u32 below;
-
-	composite_of(tp)->merged = (1U << merged) - 1;
-	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
-	below = composite_test_below(tp, window);
-	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
-	composite_audit(test, tp, "loss");
-	return below;
-}
-
 /* Each lost packet is dealt: so many streams back off, up to all. */
 static void composite_every_loss_counts(struct kunit *test)
 {
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 0, lost);
+		struct tcp_sock *tp = composite_test_streams(test, 160, 16);
+
+		composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
+		below = composite_test_below(tp, 10);
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 5 * below);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
 		all += below == 16;
+		composite_audit(test, tp, "loss");
 	}
 	KUNIT_EXPECT_GT(test, all, 20U);
-}
-
-/*
- * Where ACKs are merged, two packets are one LOSS, and a third is one of its own; not where a
- * stream has less than eight packets.
- */
-static void composite_lost_together(struct kunit *test)
-{
-	u32 lost, below, all = 0;
-
-	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, 8, lost);
-		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
-		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
-		all += below == 16;
-	}
-	KUNIT_EXPECT_GT(test, all, 40U);
-	/* Each of eight: few packets, ACKs that are not merged. */
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, 8, 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 7, 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -1875,7 +1846,7 @@ static void composite_bursts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
 }
 
-/* Delayed acknowledgments, merged ones, and recovery, which is no sign. */
+/* Delayed acknowledgments, merged ones, which are as these, and recovery, which is no sign. */
 static void composite_covers(struct kunit *test)
 {
 	static const u32 all[] = { 1, 2, 3, 8, 64 };
@@ -1892,14 +1863,10 @@ static void composite_covers(struct kunit *test)
 		/* In 2^-16 packets. */
 		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, min(all[a], 2U) << 16), 256ULL);
 		inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_Recovery;
-		KUNIT_EXPECT_EQ(test, ca->merged, all[a] > 2 ? ~0U : 0U);
 		covers = ca->covers;
-		for (i = 0; i < 3000; i++) {
+		for (i = 0; i < 3000; i++)
 			composite_test_ack(tp, 3 - min(all[a], 2U), 0, tp->delivered);
-			composite_test_ack(tp, all[a] > 2 ? 1 : 8, 0, tp->delivered);
-		}
 		KUNIT_EXPECT_EQ(test, ca->covers, covers);
-		KUNIT_EXPECT_EQ(test, ca->merged, all[a] > 2 ? ~0U : 0U);
 	}
 }
 
@@ -2787,7 +2754,6 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_one_is_reno),
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
-	KUNIT_CASE(composite_lost_together),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
 	KUNIT_CASE(composite_timeout_of_all),

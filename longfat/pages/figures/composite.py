@@ -314,7 +314,7 @@ def rare(runs: Runs) -> Shown:
 
 
 def gro(runs: Runs) -> Shown:
-    """Shares where GRO merges acknowledgments, and N connections in its place."""
+    """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
     shown = Shown()
     more: dict[str, list[float]] = {}
     for (path, who), of in group(runs("composite-gro"), of_path).items():

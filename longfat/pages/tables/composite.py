@@ -268,7 +268,7 @@ def of_path(run: Json) -> tuple[str, str]:
 
 
 def gro() -> str:
-    """Shares with GRO: a row for each path."""
+    """Shares with GRO, held out: a row for each path."""
     rows = []
     found = grouped("composite-gro", of_path)
     for path in dict.fromkeys(path for path, _ in found):

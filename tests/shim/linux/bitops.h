@@ -29,9 +29,4 @@ static inline bool test_bit(int n, const unsigned long *bits)
 	return *bits >> n & 1;
 }
 
-static inline unsigned int hweight32(u32 x)
-{
-	return __builtin_popcount(x);
-}
-
 #endif /* LONGFAT_SHIM_BITOPS_H */
