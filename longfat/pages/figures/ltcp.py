@@ -396,10 +396,11 @@ def _in_layers(of: list[Json]) -> dict[str, Value]:
     """Of ten flows that all lose at once."""
     first = [sum(layer_of(w) == 1 for w in run["observed"]["windows"]) for run in of]
     ratios = [x for run in of if (x := _five_over_six(run)) is not None]
-    return {
-        "10 flows: runs with flows in the first layer": Value(sum(map(bool, first)), digits=0),
-        "10 flows: windows of five layers over those of six": Value(*interval(ratios), len(ratios)),
-    }
+    found = {"10 flows: runs with flows in the first layer": Value(sum(map(bool, first)), digits=0)}
+    if ratios:
+        name = "10 flows: windows of five layers over those of six"
+        found[name] = Value(*interval(ratios), len(ratios))
+    return found
 
 
 def fig8(runs: Runs) -> Shown:
