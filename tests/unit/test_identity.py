@@ -160,6 +160,7 @@ def test_a_new_key_with_a_default_makes_nothing_older(monkeypatch: pytest.Monkey
 
     def newer(one: scenario.Scenario) -> scenario.Scenario:
         link = Link.model_construct(**dict(one.link))
+        link._trace = one.link._trace  # what its file has
         found = Newer.model_construct(**dict(one) | {"link": link})
         assert json.loads(found.model_dump_json(serialize_as_any=True))["link"]["weather"] == 0.5
         return found
