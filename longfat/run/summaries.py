@@ -49,14 +49,16 @@ def _brief(said: Json, model: type[BaseModel]) -> Json:
     return found
 
 
-def _full(said: Json, model: type[BaseModel]) -> Json:
-    """The same table with all keys; one that is no key any more stays."""
+def _full(said: Any, model: type[BaseModel]) -> Any:
+    """The same table with all keys; one that is no key any more stays, and what is no table."""
+    if not isinstance(said, dict):
+        return said
     defaults, tables = _keys(model)
     found = defaults | said
     for key, one in tables.items():
         if isinstance(value := said.get(key), list):
             found[key] = [_full(x, one) for x in value]
-        elif isinstance(value, dict):
+        elif key in said:
             found[key] = _full(value, one)
     return found
 
@@ -75,6 +77,6 @@ def read(path: Path) -> Any:
     """What a file has: summaries, one result, or a measurement that is no run."""
     found = json.loads(path.read_text())
     for line in found if isinstance(found, list) else []:
-        if isinstance(one := line.get("scenario"), dict):
-            line["scenario"] = _full(one, Scenario)
+        if isinstance(line, dict) and "scenario" in line:
+            line["scenario"] = _full(line["scenario"], Scenario)
     return found

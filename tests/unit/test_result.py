@@ -640,6 +640,15 @@ def test_summaries_say_of_a_scenario_what_is_no_default(tmp_path: Path) -> None:
     assert len(path.read_text()) < len(json.dumps(lines)) / 2
 
 
+@pytest.mark.parametrize("text", ["[1]", '[{"scenario": "x"}]', '[{"scenario": {"flow": [1]}}]'])
+def test_a_list_that_is_none_of_summaries(tmp_path: Path, text: str) -> None:
+    """It is refused, and with words."""
+    path = tmp_path / "some.json"
+    path.write_text(text)
+    with pytest.raises(LabError, match="is not a result file"):
+        result.read_all(path)
+
+
 def test_what_is_committed_says_no_default() -> None:
     """Nor is anything lost of what is there: written again, it has the same bytes."""
     lists = [path for path in (ROOT / "docs/results").glob("*.json") if is_summaries(path)]

@@ -171,11 +171,6 @@ def noise() -> str:
     return _receivers("composite-receivers-noise")
 
 
-def rare() -> str:
-    """The same where losses are rare."""
-    return _receivers("composite-rare")
-
-
 def by_square_root(n: int, beside: int, ratio: float) -> float:
     """The share of n streams beside so many connections of the same law, of which each stream
     loses `ratio` times as much of what it sends.  A rate goes with 1 / sqrt(p): equation (3) of
