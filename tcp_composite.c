@@ -21,8 +21,9 @@
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
- * its own.  And a stream backs off at most once per round trip: after a back-off it
- * rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
+ * its own; where acknowledgments are merged, every two are that one tells of (see
+ * composite_losses()).  And a stream backs off at most once per round trip: after a back-off
+ * it rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
  * for a few packets more, as losses are found late.  With one event per recovery, N - 1
  * streams would be untouched however many packets an overflow took.  Without the second
  * rule, one event per packet would take W to nothing.
@@ -218,6 +219,7 @@ struct composite {
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
 	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
+	u32	merged;		/* part of packets, more than 2 an ACK: mean << 16 */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -283,12 +285,6 @@ static void composite_put(struct composite *ca, struct composite_stream *s)
 	ca->slow += s->cwnd < s->ssthresh;
 }
 
-/* A stream's turn begins; one without a packet is to get its first. */
-static void composite_turn(struct composite *ca)
-{
-	ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
-}
-
 /*
  * W becomes @w, and each stream keeps its part of it; the parts add up to W.  A stream's
  * ssthresh becomes its part of @ssthresh; with 0 it stays.  Without @all a stream in its
@@ -313,52 +309,62 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 				      max_t(u32, div_u64(part * ssthresh, whole), 2);
 		composite_put(ca, s);
 	}
-	composite_turn(ca);
+	/* A turn begins; one without a packet is to get its first. */
+	ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
 	ca->quiet = 0;
 }
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
-static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
-{
-	return ca->resting && before(ca->sent, s->rest_end);
-}
-
 /*
  * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
  * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
+ * One ACK may end many turns, so what a turn changes is kept in variables.
  */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	struct composite_stream *streams = composite_stream(ca, 0), *s = streams + ca->at;
+	u32 state = ca->book ? ca->book->dealing : 0, count = ca->n;
+	u32 turn = ca->turn, sent = ca->sent, grown = 0;
+	bool resting = ca->resting;
 
 	while (acked) {
-		struct composite_stream *s = composite_stream(ca, ca->at);
-		u32 n = min(acked, ca->turn), room = s->ssthresh - s->cwnd, grow;
 		bool slow = s->cwnd < s->ssthresh;
+		u32 room = slow ? s->ssthresh - s->cwnd : U32_MAX, n = min3(acked, turn, room);
+		u32 grow = slow ? n : n == turn;
 
-		n = slow ? min(n, room) : n;
 		acked -= n;
-		ca->turn -= n;
-		if (!composite_rests(ca, s)) {
-			grow = slow ? n : !ca->turn;
+		turn -= n;
+		if (!resting || !before(sent, s->rest_end)) {
 			s->cwnd += grow;
-			ca->sum += grow;
+			grown += grow;
 			/* Avoidance begins with a turn of its own. */
-			if (slow && n == room) {
+			if (n == room) {
 				ca->slow--;
-				composite_turn(ca);
+				turn = s->cwnd;
 			}
 		}
-		if (ca->turn)
+		if (turn)
 			continue;
-		ca->at = composite_draw(ca);
-		composite_turn(ca);
-		composite_trace(sk, COMPOSITE_SUCCESS, ca->at);
+		s = streams + composite_below(&state, count);
+		turn = max(s->cwnd, 1U);
+		trace_composite(sk, COMPOSITE_SUCCESS, ca->sum + grown, s - streams, s->cwnd,
+				count, ca->slow);
 	}
+	ca->at = s - streams;
+	ca->turn = turn;
+	ca->sum += grown;
+	if (ca->book)
+		ca->book->dealing = state;
 }
 
 /* --- LOSS ---------------------------------------------------------------- */
+
+static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
+{
+	return ca->resting && before(ca->sent, s->rest_end);
+}
 
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
@@ -418,17 +424,23 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 /*
  * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
  * backed off is not the first.
+ *
+ * A Reno sender that loses both packets of a burst backs off once.  Bursts are smaller here
+ * and lose less, so each packet is a LOSS.  But where ACKs are merged by time, as by GRO,
+ * bursts are no smaller: then two are one LOSS of those that one ACK tells of.  That is where
+ * an eighth of the packets came more than two an ACK: about half do with GRO, and none
+ * without.  A Reno sender of few packets has a timeout then; so there each is one.
  */
 static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	u32 half = ca->sum / 2;
+	bool merged = why == COMPOSITE_LOST && ca->merged > BIT(13) && ca->sum / 8 >= ca->n;
+	u32 half = ca->sum / 2, of = merged ? 2 : 1;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
-	lost = min(lost, 16U * ca->n);
-	while (lost--)
-		composite_lose(sk, why == COMPOSITE_ECHOED ? lost : composite_deal(ca), why);
+	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
+		composite_lose(sk, why == COMPOSITE_ECHOED ? lost - 1 : composite_deal(ca), why);
 	ca->quiet = 0;
 	/* After a timeout they come back by slow start. */
 	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
@@ -796,9 +808,14 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
-	/* Each is 1/128 of the mean. */
-	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open)
+	/*
+	 * Of one mean an ACK is 1/128, of the other a packet is 1/512.  In recovery a receiver
+	 * merges ACKs without GRO, too.
+	 */
+	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open) {
 		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
+		ca->merged += (s32)min(acked, 64U) * (((acked > 2) << 16) - (s32)ca->merged) >> 9;
+	}
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||
 	    (acked - 1 >= ca->quiet && !composite_grows(sk, acked))) {

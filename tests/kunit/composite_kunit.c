@@ -1077,24 +1077,53 @@ static void composite_once_a_round_trip(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, ca->sum, 25U);
 }
 
+/* How many of 16 streams of so many packets back off, if so much was merged, << 16. */
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 merged, u32 lost)
+{
+	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
+	u32 below;
+
+	composite_of(tp)->merged = merged;
+	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
+	below = composite_test_below(tp, window);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
+	composite_audit(test, tp, "loss");
+	return below;
+}
+
 /* Each lost packet is dealt: so many streams back off, up to all. */
 static void composite_every_loss_counts(struct kunit *test)
 {
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		struct tcp_sock *tp = composite_test_streams(test, 160, 16);
-
-		composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
-		below = composite_test_below(tp, 10);
-		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160 - 5 * below);
+		below = composite_test_back_off(test, 10, 0, lost);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
 		all += below == 16;
-		composite_audit(test, tp, "loss");
 	}
 	KUNIT_EXPECT_GT(test, all, 20U);
+}
+
+/*
+ * Where ACKs are merged, two packets are one LOSS, and a third is one of its own; not where a
+ * stream has less than eight packets.
+ */
+static void composite_lost_together(struct kunit *test)
+{
+	u32 lost, below, all = 0;
+
+	for (lost = 0; lost <= 120; lost++) {
+		below = composite_test_back_off(test, 8, BIT(13) + 1, lost);
+		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
+		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
+		all += below == 16;
+	}
+	KUNIT_EXPECT_GT(test, all, 40U);
+	/* Each of eight: few packets, ACKs that are not merged. */
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, BIT(16), 8), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(13), 8), 6U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -1846,11 +1875,11 @@ static void composite_bursts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, sk->sk_gso_max_segs, 65535);
 }
 
-/* Delayed acknowledgments, merged ones, which are as these, and recovery, which is no sign. */
+/* Delayed acknowledgments, merged ones, and recovery, which is no sign. */
 static void composite_covers(struct kunit *test)
 {
 	static const u32 all[] = { 1, 2, 3, 8, 64 };
-	u32 i, a, covers;
+	u32 i, a, covers, merged;
 
 	for (a = 0; a < ARRAY_SIZE(all); a++) {
 		struct tcp_sock *tp = composite_test_streams(test, 1000, 4);
@@ -1860,14 +1889,43 @@ static void composite_covers(struct kunit *test)
 			composite_test_ack(tp, all[a], 0, tp->delivered);
 			composite_test_ack(tp, 0, 0, tp->delivered);
 		}
-		/* In 2^-16 packets. */
+		/* In 2^-16 packets, and of 2^16. */
 		KUNIT_EXPECT_LE(test, lf_apart(ca->covers, min(all[a], 2U) << 16), 256ULL);
+		KUNIT_EXPECT_LE(test, lf_apart(ca->merged, all[a] > 2 ? BIT(16) : 0), 256ULL);
 		inet_csk((struct sock *)tp)->icsk_ca_state = TCP_CA_Recovery;
 		covers = ca->covers;
-		for (i = 0; i < 3000; i++)
+		merged = ca->merged;
+		for (i = 0; i < 3000; i++) {
 			composite_test_ack(tp, 3 - min(all[a], 2U), 0, tp->delivered);
+			composite_test_ack(tp, all[a] > 2 ? 1 : 8, 0, tp->delivered);
+		}
 		KUNIT_EXPECT_EQ(test, ca->covers, covers);
+		KUNIT_EXPECT_EQ(test, ca->merged, merged);
 	}
+}
+
+/* Packets count, not ACKs: some ACKs of one, and one of @large in between. */
+static void composite_part_merged(struct kunit *test)
+{
+	static const u32 all[] = { 3, 8, 64 };
+	u32 i, a, small;
+
+	for (a = 0; a < ARRAY_SIZE(all); a++)
+		for (small = 1; small <= 512; small *= 8) {
+			struct tcp_sock *tp = composite_test_streams(test, 1000, 4);
+			u32 packets = small + all[a];
+			u64 mean = 0;
+
+			for (i = 0; i < 20 * 1024; i++) {
+				composite_test_ack(tp, i % (small + 1) ? 1 : all[a], 0, tp->delivered);
+				/* The mean after each packet, of the last cycles. */
+				if (i >= 4 * 1024 + (16 * 1024) % (small + 1))
+					mean += composite_of(tp)->merged;
+			}
+			mean = div_u64(mean, 16 * 1024 - (16 * 1024) % (small + 1));
+			KUNIT_EXPECT_LE(test, lf_apart(mean * packets, (u64)all[a] << 16),
+					(u64)packets << 12);
+		}
 }
 
 /* The question before each transmission is answered, and nothing else is written. */
@@ -2754,6 +2812,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_one_is_reno),
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
+	KUNIT_CASE(composite_lost_together),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
 	KUNIT_CASE(composite_timeout_of_all),
@@ -2782,6 +2841,7 @@ static struct kunit_case composite_hook_cases[] = {
 	KUNIT_CASE(composite_pacing_by_n),
 	KUNIT_CASE(composite_bursts),
 	KUNIT_CASE(composite_covers),
+	KUNIT_CASE(composite_part_merged),
 	KUNIT_CASE(composite_only_answers),
 	KUNIT_CASE(composite_spreads),
 	KUNIT_CASE(composite_spreads_below),

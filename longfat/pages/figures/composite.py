@@ -313,11 +313,10 @@ def rare(runs: Runs) -> Shown:
     return _receivers(runs("composite-rare"))
 
 
-def gro(runs: Runs) -> Shown:
-    """Shares where GRO merges acknowledgments, held out, and N connections in its place."""
+def _gro(found: list[Json]) -> Shown:
     shown = Shown()
     more: dict[str, list[float]] = {}
-    for (path, who), of in group(runs("composite-gro"), of_path).items():
+    for (path, who), of in group(found, of_path).items():
         shown.values[f"{who} off N/(N+M), {path}"] = over(of, off, unit="points", digits=1)
         more.setdefault(who, []).append(mean(off(run) for run in of))
     for who, each in more.items():
@@ -325,6 +324,16 @@ def gro(runs: Runs) -> Shown:
             mean(each), unit="points", digits=1
         )
     return shown
+
+
+def gro(runs: Runs) -> Shown:
+    """Shares where GRO merges acknowledgments, and N connections in its place."""
+    return _gro(runs("composite-gro"))
+
+
+def gro_held_out(runs: Runs) -> Shown:
+    """The same on paths that were drawn after the rule was chosen."""
+    return _gro(runs("composite-gro-held-out"))
 
 
 def _receivers(found: list[Json]) -> Shown:

@@ -263,9 +263,18 @@ def of_path(run: Json) -> tuple[str, str]:
 
 
 def gro() -> str:
-    """Shares with GRO, held out: a row for each path."""
+    """Shares with GRO on the paths on which the rule was chosen."""
+    return _gro("composite-gro")
+
+
+def gro_held_out() -> str:
+    """The same on paths that were drawn after it was chosen."""
+    return _gro("composite-gro-held-out")
+
+
+def _gro(name: str) -> str:
     rows = []
-    found = grouped("composite-gro", of_path)
+    found = grouped(name, of_path)
     for path in dict.fromkeys(path for path, _ in found):
         ours, theirs = (found[path, who] for who in ("composite", "connections"))
         shares = [_column(runs, "share", 100) for runs in (ours, theirs)]
