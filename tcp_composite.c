@@ -21,7 +21,7 @@
  *	SEVERE_LOSS, by timeout	ssthresh = w / 2, w = 1
  *
  * Two rules make the share that of N connections.  Every lost packet is an event of
- * its own; where acknowledgments are merged, every two are that one tells of (see
+ * its own; where acknowledgments are merged, two that are found lost together are one (see
  * composite_losses()).  And a stream backs off at most once per round trip: after a back-off
  * it rests, and absorbs every LOSS until a packet is delivered that was sent since.  It rests
  * for a few packets more, as losses are found late.  With one event per recovery, N - 1
@@ -169,16 +169,14 @@ enum composite_reason {
  * cwnd is W.  stream, counted from 0, got the event, and window is its window; streams
  * is N, and slow the number of streams in slow start.
  */
-#define LF_TRACE_FIELDS(F)						\
-	F(u32, stream) F(u32, window) F(u32, streams) F(u32, slow)
+#define LF_TRACE_FIELDS(F)	F(u32, stream) F(u32, window) F(u32, streams) F(u32, slow)
 #define CREATE_TRACE_POINTS
 #include <longfat/trace.h>
 
 LF_PARAM_UINT(streams, 8, 0, 64, "N of plain composite; 0: from the path's RTT");
 LF_PARAM_UINT(pacing, 50, 0, 1000,
 	      "of N > 1: percent above a window per round trip, times sqrt(N)");
-LF_PARAM_ENUM(slow_start, LF_TRAIN,
-	      "how the first slow start ends, default train",
+LF_PARAM_ENUM(slow_start, LF_TRAIN, "how the first slow start ends, default train",
 	      "train", "hystart++", "limited", "classic");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
 	      "of what is random, the same for each connection; 0: random");
@@ -206,7 +204,7 @@ struct composite_stream {
 /* The streams of one connection, if they are more than one. */
 struct composite_book {
 	u64	rate;		/* mean, bytes/s; 0: none is known, or no pacing */
-	u32	dealing, spread;	/* random: of who gets an event; of bursts, gaps */
+	u32	spread;		/* random, of bursts and gaps */
 	u16	pacing, even;	/* percent of the window per round trip; of a gap, 4096ths */
 	struct lf_slow_start slow;	/* of the sum of their windows */
 	struct composite_stream streams[];
@@ -219,7 +217,7 @@ struct composite {
 	u32	quiet;		/* packets until composite_account() has to look */
 	u32	turn;		/* successes left of this turn; >= 1 */
 	u32	covers;		/* packets an ACK covers, 2 at most: mean << 16 */
-	u32	merged;		/* part of packets, more than 2 an ACK: mean << 16 */
+	u32	merged;		/* part of the packets that came more than 2 an ACK: mean << 16 */
 	u32	delivered;	/* tp->delivered, tp->lost, tp->delivered_ce */
 	u32	lost;		/*   that have been dealt with */
 	u32	marked;
@@ -242,6 +240,7 @@ struct composite {
 	u32	echo_end;	/* of a mark that the streams took, see marks.h */
 	u32	prior_sum;	/* W when this loss event began; 0: undone */
 	u32	restarted;	/* tp->lsndtime when it restarted after idle */
+	u32	dealing;	/* random, of who gets an event */
 	struct composite_stream one;
 };
 
@@ -257,7 +256,7 @@ static u32 composite_below(u32 *state, u32 n)
 /* Any stream. */
 static u32 composite_draw(struct composite *ca)
 {
-	return ca->book ? composite_below(&ca->book->dealing, ca->n) : 0;
+	return composite_below(&ca->dealing, ca->n);
 }
 
 static struct composite_stream *composite_stream(struct composite *ca, u32 i)
@@ -272,17 +271,11 @@ static void composite_trace(const struct sock *sk, enum composite_reason why, u3
 	trace_composite(sk, why, ca->sum, i, composite_stream(ca, i)->cwnd, ca->n, ca->slow);
 }
 
-/* Take a stream's credit out of the sum, or put it in, before and after change. */
-static void composite_take(struct composite *ca, struct composite_stream *s)
+/* Take a stream's credit out of the sum, -1, or put it in, 1: before and after a change. */
+static void composite_count(struct composite *ca, const struct composite_stream *s, int sign)
 {
-	ca->sum -= s->cwnd;
-	ca->slow -= s->cwnd < s->ssthresh;
-}
-
-static void composite_put(struct composite *ca, struct composite_stream *s)
-{
-	ca->sum += s->cwnd;
-	ca->slow += s->cwnd < s->ssthresh;
+	ca->sum += sign * s->cwnd;
+	ca->slow += sign * (s->cwnd < s->ssthresh);
 }
 
 /*
@@ -300,14 +293,14 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 		struct composite_stream *s = composite_stream(ca, i);
 		u64 part = s->cwnd + 1;
 
-		composite_take(ca, s);
+		composite_count(ca, s, -1);
 		had += part;
 		s->cwnd = div_u64((u64)had * w, whole) - given;
 		given += s->cwnd;
 		if (ssthresh && (all || max(ssthresh, s->ssthresh) < TCP_INFINITE_SSTHRESH))
 			s->ssthresh = ssthresh >= TCP_INFINITE_SSTHRESH ? ssthresh :
 				      max_t(u32, div_u64(part * ssthresh, whole), 2);
-		composite_put(ca, s);
+		composite_count(ca, s, 1);
 	}
 	/* A turn begins; one without a packet is to get its first. */
 	ca->turn = max(composite_stream(ca, ca->at)->cwnd, 1U);
@@ -316,18 +309,21 @@ static void composite_resize(struct composite *ca, u32 w, u32 ssthresh, bool all
 
 /* --- SUCCESS ------------------------------------------------------------- */
 
+static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
+{
+	return ca->resting && before(ca->sent, s->rest_end);
+}
+
 /*
  * Deal @acked packets.  A stream in slow start grows by each of them.  In congestion
  * avoidance it grows by one when its turn is over.  Below 2 packets it is in slow start.
- * One ACK may end many turns, so what a turn changes is kept in variables.
+ * One ACK may end many turns, so what is left of one is kept in a variable.
  */
 static void composite_successes(struct sock *sk, u32 acked)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct composite_stream *streams = composite_stream(ca, 0), *s = streams + ca->at;
-	u32 state = ca->book ? ca->book->dealing : 0, count = ca->n;
-	u32 turn = ca->turn, sent = ca->sent, grown = 0;
-	bool resting = ca->resting;
+	u32 turn = ca->turn;
 
 	while (acked) {
 		bool slow = s->cwnd < s->ssthresh;
@@ -336,9 +332,9 @@ static void composite_successes(struct sock *sk, u32 acked)
 
 		acked -= n;
 		turn -= n;
-		if (!resting || !before(sent, s->rest_end)) {
+		if (!composite_rests(ca, s)) {
 			s->cwnd += grow;
-			grown += grow;
+			ca->sum += grow;
 			/* Avoidance begins with a turn of its own. */
 			if (n == room) {
 				ca->slow--;
@@ -347,24 +343,16 @@ static void composite_successes(struct sock *sk, u32 acked)
 		}
 		if (turn)
 			continue;
-		s = streams + composite_below(&state, count);
+		s = streams + composite_draw(ca);
 		turn = max(s->cwnd, 1U);
-		trace_composite(sk, COMPOSITE_SUCCESS, ca->sum + grown, s - streams, s->cwnd,
-				count, ca->slow);
+		trace_composite(sk, COMPOSITE_SUCCESS, ca->sum, s - streams, s->cwnd, ca->n,
+				ca->slow);
 	}
 	ca->at = s - streams;
 	ca->turn = turn;
-	ca->sum += grown;
-	if (ca->book)
-		ca->book->dealing = state;
 }
 
 /* --- LOSS ---------------------------------------------------------------- */
-
-static bool composite_rests(const struct composite *ca, const struct composite_stream *s)
-{
-	return ca->resting && before(ca->sent, s->rest_end);
-}
 
 /* The stream that gets a LOSS.  If one is drawn that rests, another is, once. */
 static u32 composite_deal(struct composite *ca)
@@ -411,11 +399,11 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 	if (!ca->resting || after(s->rest_end, ca->rest_end))
 		ca->rest_end = s->rest_end;
 	ca->resting = 1;
-	composite_take(ca, s);
+	composite_count(ca, s, -1);
 	if (!again)
 		s->ssthresh = max(s->cwnd / 2, 2U);
 	s->cwnd = s->cwnd <= 2 || severe ? s->cwnd > 1 : s->ssthresh;
-	composite_put(ca, s);
+	composite_count(ca, s, 1);
 	if (i == ca->at)
 		ca->turn = min(ca->turn, max(s->cwnd, 1U));
 	composite_trace(sk, severe ? COMPOSITE_SEVERE : COMPOSITE_DECREASE, i);
@@ -425,17 +413,20 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
  * Deal @lost packets, or marked ones.  A slow start that begins after all streams have
  * backed off is not the first.
  *
- * A Reno sender that loses both packets of a burst backs off once.  Bursts are smaller here
- * and lose less, so each packet is a LOSS.  But where ACKs are merged by time, as by GRO,
- * bursts are no smaller: then two are one LOSS of those that one ACK tells of.  That is where
- * an eighth of the packets came more than two an ACK: about half do with GRO, and none
- * without.  A Reno sender of few packets has a timeout then; so there each is one.
+ * A Reno sender that loses two packets at once backs off once.  Without GRO a composite loses
+ * less than Reno senders do, and that makes up for it: each packet is a LOSS.  Where GRO
+ * merges ACKs it loses as much, so there two packets that are found lost together are one
+ * LOSS.  The ACKs tell that, by the part of the packets that came more than two an ACK: about
+ * half with GRO, next to none without.  It is nearly all where something on the way thins the
+ * ACKs; there Reno's bursts are large and lose more.  A Reno sender of few packets is likelier
+ * to have a timeout, so there each packet is a LOSS, too.
  */
 static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	bool merged = why == COMPOSITE_LOST && ca->merged > BIT(13) && ca->sum / 8 >= ca->n;
+	bool merged = why == COMPOSITE_LOST && ca->merged > BIT(13) &&
+		      ca->merged < 7 * BIT(13) && ca->sum / 8 >= ca->n;
 	u32 half = ca->sum / 2, of = merged ? 2 : 1;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
@@ -675,11 +666,11 @@ static void composite_init(struct sock *sk)
 	book = n > 1 ? kzalloc(struct_size(book, streams, n),
 				GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT) : NULL;
 	ca->book = book;
+	ca->dealing = lf_param(seed) ?: get_random_u32();
 	if (book) {
 		lf_slow_start_begin(sk, &book->slow, lf_param(slow_start));
 		book->pacing = 100 + int_sqrt(above * above / n);
-		book->dealing = lf_param(seed) ?: get_random_u32();
-		book->spread = ~book->dealing;
+		book->spread = ~ca->dealing;
 	}
 	ca->n = book ? n : 1;
 	/* As with delayed acknowledgments, until others have come. */
@@ -809,12 +800,14 @@ static void composite_control(struct sock *sk, const struct rate_sample *rs)
 	u32 acked = tp->delivered - ca->delivered, cwnd = tcp_snd_cwnd(tp);
 
 	/*
-	 * Of one mean an ACK is 1/128, of the other a packet is 1/512.  In recovery a receiver
-	 * merges ACKs without GRO, too.
+	 * Of one mean an ACK is 1/128.  Of the other a packet is 1/512, and an ACK 1/8 at most.
+	 * Only in Open: a receiver merges SACKs without GRO, too.
 	 */
-	if (acked && inet_csk(sk)->icsk_ca_state == TCP_CA_Open) {
+	if ((s32)acked > 0 && inet_csk(sk)->icsk_ca_state == TCP_CA_Open) {
 		ca->covers += (s32)((min(acked, 2U) << 16) - ca->covers) >> 7;
-		ca->merged += (s32)min(acked, 64U) * (((acked > 2) << 16) - (s32)ca->merged) >> 9;
+		if (acked > 2 || ca->merged)
+			ca->merged += (s32)min(acked, 64U) *
+				      (((acked > 2) << 16) - (s32)ca->merged) >> 9;
 	}
 	if (tp->lost != ca->lost || tp->delivered_ce != ca->marked ||
 	    tp->mss_cache != ca->mss || cwnd < ca->sum || !tp->is_cwnd_limited ||

@@ -108,9 +108,9 @@ static struct tcp_sock *composite_test_streams(struct kunit *test, u32 cwnd,
 	for (i = 0; i < n; i++) {
 		struct composite_stream *s = composite_stream(ca, i);
 
-		composite_take(ca, s);
+		composite_count(ca, s, -1);
 		s->ssthresh = 2;
-		composite_put(ca, s);
+		composite_count(ca, s, 1);
 	}
 	return tp;
 }
@@ -257,7 +257,7 @@ static void composite_seed(struct kunit *test)
 
 	for (i = 0; i < 1000; i++)
 		KUNIT_ASSERT_EQ(test, composite_draw(a), composite_draw(b));
-	b->book->dealing = 2;
+	b->dealing = 2;
 	for (i = 0; i < 1000; i++)
 		same += composite_draw(a) == composite_draw(b);
 	KUNIT_EXPECT_LT(test, same, 100U);
@@ -346,11 +346,11 @@ static void composite_start_ends(struct kunit *test)
 			/* Also unequal ones, and one that left before. */
 			if (k) {
 				s = composite_stream(ca, 0);
-				composite_take(ca, s);
+				composite_count(ca, s, -1);
 				s->cwnd *= 3;
 				if (k == 2)
 					s->ssthresh = s->cwnd / 2;
-				composite_put(ca, s);
+				composite_count(ca, s, 1);
 				w = ca->sum;
 				tcp_snd_cwnd_set(tp, w);
 			}
@@ -924,6 +924,8 @@ static void composite_quiet_is_exact(struct kunit *test)
 					tcp_snd_cwnd(tp[1]));
 			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->sum,
 					composite_of(tp[1])->sum);
+			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->merged,
+					composite_of(tp[1])->merged);
 		}
 		/* Not only where nothing is quiet. */
 		KUNIT_EXPECT_GT(test, quiet, 2000U);
@@ -964,6 +966,7 @@ static void composite_grows_is_exact(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp[0]), tcp_snd_cwnd(tp[1]));
 			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->sum, composite_of(tp[1])->sum);
 			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->turn, composite_of(tp[1])->turn);
+			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->merged, composite_of(tp[1])->merged);
 			most = max(most, composite_of(tp[0])->sum);
 		}
 		KUNIT_EXPECT_GT(test, most, 1280U);
@@ -1036,9 +1039,9 @@ static void composite_one_is_reno(struct kunit *test)
 	struct composite *ca = composite_of(tp);
 	u32 i;
 
-	composite_take(ca, &ca->one);
+	composite_count(ca, &ca->one, -1);
 	ca->one.ssthresh = 50;
-	composite_put(ca, &ca->one);
+	composite_count(ca, &ca->one, 1);
 	reno->snd_ssthresh = 50;
 	for (i = 0; i < 100000; i++) {
 		composite_test_ack(tp, 1, 0, tp->delivered);
@@ -1078,15 +1081,18 @@ static void composite_once_a_round_trip(struct kunit *test)
 }
 
 /* How many of 16 streams of so many packets back off, if so much was merged, << 16. */
-static u32 composite_test_back_off(struct kunit *test, u32 window, u32 merged, u32 lost)
+static u32 composite_test_back_off(struct kunit *test, u32 window, u32 merged, u32 lost,
+				   enum composite_bad why)
 {
 	struct tcp_sock *tp = composite_test_streams(test, 16 * window, 16);
 	u32 below;
 
 	composite_of(tp)->merged = merged;
-	composite_losses((struct sock *)tp, lost, COMPOSITE_LOST);
+	composite_losses((struct sock *)tp, lost, why);
 	below = composite_test_below(tp, window);
-	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 16 * window - below * (window - window / 2));
+	if (why != COMPOSITE_TIMEOUT)
+		KUNIT_EXPECT_EQ(test, composite_of(tp)->sum,
+				16 * window - below * (window - window / 2));
 	composite_audit(test, tp, "loss");
 	return below;
 }
@@ -1097,7 +1103,7 @@ static void composite_every_loss_counts(struct kunit *test)
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 60; lost++) {
-		below = composite_test_back_off(test, 10, 0, lost);
+		below = composite_test_back_off(test, 10, 0, lost, COMPOSITE_LOST);
 		/* Some of many streams are drawn twice, and absorb it. */
 		KUNIT_EXPECT_LE(test, below, lost);
 		KUNIT_EXPECT_GE(test, below, min(lost, 16U) * 3 / 4);
@@ -1106,24 +1112,33 @@ static void composite_every_loss_counts(struct kunit *test)
 	KUNIT_EXPECT_GT(test, all, 20U);
 }
 
-/*
- * Where ACKs are merged, two packets are one LOSS, and a third is one of its own; not where a
- * stream has less than eight packets.
- */
+/* Where ACKs are merged, two packets are one LOSS, and a third is one of its own. */
 static void composite_lost_together(struct kunit *test)
 {
 	u32 lost, below, all = 0;
 
 	for (lost = 0; lost <= 120; lost++) {
-		below = composite_test_back_off(test, 8, BIT(13) + 1, lost);
+		below = composite_test_back_off(test, 8, BIT(13) + 1, lost, COMPOSITE_LOST);
 		KUNIT_EXPECT_LE(test, below, (lost + 1) / 2);
-		KUNIT_EXPECT_GE(test, below, min((lost + 1) / 2, 16U) * 3 / 4);
+		KUNIT_EXPECT_GE(test, below, (min((lost + 1) / 2, 16U) * 3 + 3) / 4);
 		all += below == 16;
 	}
 	KUNIT_EXPECT_GT(test, all, 40U);
-	/* Each of eight: few packets, ACKs that are not merged. */
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, BIT(16), 8), 6U);
-	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(13), 8), 6U);
+}
+
+/* Where few are merged, or nearly all, each packet is a LOSS; so it is of few packets. */
+static void composite_lost_apart(struct kunit *test)
+{
+	static const enum composite_bad not_lost[] = { COMPOSITE_MARKED, COMPOSITE_TIMEOUT };
+	u32 i;
+
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(13), 8, COMPOSITE_LOST), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, 7 * BIT(13), 8, COMPOSITE_LOST), 6U);
+	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, BIT(15), 8, COMPOSITE_LOST), 6U);
+	/* Nor are marked packets lost, nor what a timeout takes. */
+	for (i = 0; i < ARRAY_SIZE(not_lost); i++)
+		KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(15), 8, not_lost[i]), 6U);
+	KUNIT_EXPECT_EQ(test, composite_test_back_off(test, 8, BIT(15), 16, COMPOSITE_ECHOED), 16U);
 }
 
 /* What a stream does with a loss at every window. */
@@ -1252,6 +1267,7 @@ static void composite_delivered_less(struct kunit *test)
 	composite_test_ack(tp, 0, 0, tp->delivered);
 	KUNIT_EXPECT_EQ(test, composite_of(tp)->sum, 160U);
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 160U);
+	KUNIT_EXPECT_EQ(test, composite_of(tp)->merged, 0U);
 }
 
 /* A rest is over after its round trip, however many packets come after it. */
@@ -1878,7 +1894,7 @@ static void composite_bursts(struct kunit *test)
 /* Delayed acknowledgments, merged ones, and recovery, which is no sign. */
 static void composite_covers(struct kunit *test)
 {
-	static const u32 all[] = { 1, 2, 3, 8, 64 };
+	static const u32 all[] = { 1, 2, 3, 8, 64, 1100 };
 	u32 i, a, covers, merged;
 
 	for (a = 0; a < ARRAY_SIZE(all); a++) {
@@ -1904,27 +1920,31 @@ static void composite_covers(struct kunit *test)
 	}
 }
 
-/* Packets count, not ACKs: some ACKs of one, and one of @large in between. */
+/* Packets count, not ACKs: some ACKs of one, and one of more in between. */
 static void composite_part_merged(struct kunit *test)
 {
 	static const u32 all[] = { 3, 8, 64 };
 	u32 i, a, small;
 
 	for (a = 0; a < ARRAY_SIZE(all); a++)
-		for (small = 1; small <= 512; small *= 8) {
+		for (small = 4; small <= 256; small *= 4) {
 			struct tcp_sock *tp = composite_test_streams(test, 1000, 4);
-			u32 packets = small + all[a];
-			u64 mean = 0;
+			struct composite *ca = composite_of(tp);
+			u32 acks = small + 1, packets = small + all[a], cycles = 8192 / packets + 1;
+			u64 sum = 0;
 
-			for (i = 0; i < 20 * 1024; i++) {
-				composite_test_ack(tp, i % (small + 1) ? 1 : all[a], 0, tp->delivered);
-				/* The mean after each packet, of the last cycles. */
-				if (i >= 4 * 1024 + (16 * 1024) % (small + 1))
-					mean += composite_of(tp)->merged;
+			/* Each packet weighs as much; what was before is forgotten. */
+			for (i = 0; i < 2 * cycles * acks; i++) {
+				u32 k = i % acks ? 1 : all[a];
+
+				composite_test_ack(tp, k, 0, tp->delivered);
+				if (i >= cycles * acks)
+					sum += (u64)k * ca->merged;
 			}
-			mean = div_u64(mean, 16 * 1024 - (16 * 1024) % (small + 1));
-			KUNIT_EXPECT_LE(test, lf_apart(mean * packets, (u64)all[a] << 16),
-					(u64)packets << 12);
+			sum = div_u64(sum, cycles);
+			/* A sixteenth of the part, and a hundredth. */
+			KUNIT_EXPECT_LE(test, lf_apart(sum, (u64)all[a] << 16),
+					((u64)all[a] << 12) + packets * 655ULL);
 		}
 }
 
@@ -2623,9 +2643,9 @@ static void composite_hook_mtu_probe(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, tcp_snd_cwnd(tp), 800U);
 	inet_csk((struct sock *)tp)->icsk_mtup.enabled = 1;
 	for (i = 0; i < 8; i++) {
-		composite_take(ca, composite_stream(ca, i));
+		composite_count(ca, composite_stream(ca, i), -1);
 		composite_stream(ca, i)->ssthresh = 50 + i;
-		composite_put(ca, composite_stream(ca, i));
+		composite_count(ca, composite_stream(ca, i), 1);
 	}
 	composite_stream(ca, 7)->ssthresh = 3;
 	composite_test_event(tp);
@@ -2813,6 +2833,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_once_a_round_trip),
 	KUNIT_CASE(composite_every_loss_counts),
 	KUNIT_CASE(composite_lost_together),
+	KUNIT_CASE(composite_lost_apart),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
 	KUNIT_CASE(composite_timeout_of_all),

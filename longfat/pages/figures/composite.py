@@ -313,7 +313,7 @@ def rare(runs: Runs) -> Shown:
     return _receivers(runs("composite-rare"))
 
 
-def _gro(found: list[Json]) -> Shown:
+def _in_its_place(found: list[Json]) -> Shown:
     shown = Shown()
     more: dict[str, list[float]] = {}
     for (path, who), of in group(found, of_path).items():
@@ -328,12 +328,17 @@ def _gro(found: list[Json]) -> Shown:
 
 def gro(runs: Runs) -> Shown:
     """Shares where GRO merges acknowledgments, and N connections in its place."""
-    return _gro(runs("composite-gro"))
+    return _in_its_place(runs("composite-gro"))
 
 
 def gro_held_out(runs: Runs) -> Shown:
     """The same on paths that were drawn after the rule was chosen."""
-    return _gro(runs("composite-gro-held-out"))
+    return _in_its_place(runs("composite-gro-held-out"))
+
+
+def thin(runs: Runs) -> Shown:
+    """Shares where acknowledgments are thinned, and N connections in its place."""
+    return _in_its_place(runs("composite-thin"))
 
 
 def _receivers(found: list[Json]) -> Shown:

@@ -257,7 +257,7 @@ def _path(run: Json) -> list[str]:
 
 
 def of_path(run: Json) -> tuple[str, str]:
-    """Of a run of composite-gro: its path, and who is on it."""
+    """Of a run of a composite or of N connections in its place: the path, and who is on it."""
     path, _, who = str(run["scenario"]["case_name"]).rpartition("-")
     return path, who
 
@@ -272,23 +272,42 @@ def gro_held_out() -> str:
     return _gro("composite-gro-held-out")
 
 
-def _gro(name: str) -> str:
+def _in_its_place(name: str, head: list[str], cells: Callable[[Json], list[str]]) -> str:
+    """Shares of a composite and of N connections in its place: a row for each path."""
     rows = []
     found = grouped(name, of_path)
     for path in dict.fromkeys(path for path, _ in found):
         ours, theirs = (found[path, who] for who in ("composite", "connections"))
         shares = [_column(runs, "share", 100) for runs in (ours, theirs)]
         due = mean(_column(ours, "due", 100))
-        rows.append(
-            [
-                f"{1e3 * ours[0]['scenario']['host']['gro']:g}",
-                *_path(ours[0]),
-                *(plus(of, 1) for of in shares),
-                *(f"{mean(of) - due:+z.1f}" for of in shares),
-            ]
-        )
+        cell = [*(plus(of, 1) for of in shares), *(f"{mean(of) - due:+z.1f}" for of in shares)]
+        rows.append([*cells(ours[0]), *cell])
     last = ["composite, %", "N connections, %", "off, points", "N connections' off"]
-    return markdown(["GRO, ms", *PATH, *last], rows)
+    return markdown([*head, *last], rows)
+
+
+def _gro(name: str) -> str:
+    return _in_its_place(
+        name,
+        ["GRO, ms", *PATH],
+        lambda run: [f"{1e3 * run['scenario']['host']['gro']:g}", *_path(run)],
+    )
+
+
+def _thinned(run: Json) -> str:
+    """Which acknowledgments arrive."""
+    link = run["scenario"]["link"]
+    lost = f", {100 * link['reverse_loss']:.0f} % lost" if link["reverse_loss"] else ""
+    return f"one of {link['ack_thin']}" if link["ack_thin"] > 1 else f"all{lost}"
+
+
+def thin() -> str:
+    """Shares where acknowledgments are thinned."""
+    return _in_its_place(
+        "composite-thin",
+        ["acknowledgments that arrive", *PATH],
+        lambda run: [_thinned(run), *_path(run)],
+    )
 
 
 def marks() -> str:
