@@ -222,15 +222,17 @@ static void call_min_tso_segs(struct sender *s)
 	struct before was = look(s);
 	u64 edt = tp->tcp_wstamp_ns;
 	bool limited = tp->is_cwnd_limited;
+	u32 pacing = sock_of(s)->sk_pacing_status;
 
 	if (!ops_of(s)->min_tso_segs)
 		return;
 	ops_of(s)->min_tso_segs(sock_of(s));
 	check(s, &was, "min_tso_segs");
-	/* When it leaves, and what limits, is TCP's. */
+	/* When it leaves, who paces, and what limits, is TCP's. */
 	require(tp->tcp_wstamp_ns == edt, "%llu, was %llu",
 		(unsigned long long)tp->tcp_wstamp_ns, (unsigned long long)edt);
 	require(tp->is_cwnd_limited == limited, "was %u", limited);
+	require(sock_of(s)->sk_pacing_status == pacing, "was %u", pacing);
 }
 
 /* The same state, acknowledged packet by packet: the window that it comes to. */

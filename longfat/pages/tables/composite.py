@@ -297,8 +297,9 @@ def _gro(name: str) -> str:
 def _thinned(run: Json) -> str:
     """Which acknowledgments arrive."""
     link = run["scenario"]["link"]
-    lost = f", {100 * link['reverse_loss']:.0f} % lost" if link["reverse_loss"] else ""
-    return f"one of {link['ack_thin']}" if link["ack_thin"] > 1 else f"all{lost}"
+    if link["reverse_loss"]:
+        return f"{100 * (1 - link['reverse_loss']):.0f} %, at random"
+    return f"one of {link['ack_thin']}" if link["ack_thin"] > 1 else "all"
 
 
 def thin() -> str:
@@ -546,6 +547,8 @@ PARTS = {
         "noise": noise,
         "everywhere": everywhere,
         "gro": gro,
+        "gro-held-out": gro_held_out,
+        "thin": thin,
         "phase": phase,
         "marks": marks,
         "pacing": pacing,
