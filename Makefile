@@ -64,7 +64,7 @@ results: ## Measure again what the pages of docs/ show, and renew them; PAGE="lt
 report: ## The papers' figures, reproduced, and our own: all of them, or FIGURE="id ..."; PROFILE=quick (a first look, 10 minutes after the first build) or full (hours); DRY=1 only says what it costs; more: docs/report.md
 	@PROFILE=$(PROFILE) JOBS=$(JOBS) TIMEOUT=$(TIMEOUT) AGAIN=$(AGAIN) OLDER=$(OLDER) DRY=$(DRY) scripts/report.sh $(FIGURE)
 
-evaluate: ## The league's algorithms by most criteria, the profile smoke (half an hour); by more: PROFILE=standard; by all: PROFILE=full (a day; it says how long), ALGORITHMS="ltcp sabul"; into evaluated/
+evaluate: ## The league's algorithms by most criteria, the profile smoke (an hour by its estimate); by more: PROFILE=standard; by all: PROFILE=full (a day; it says how long), ALGORITHMS="ltcp sabul"; into evaluated/
 	@scripts/deps.sh
 	@$(LAB) evaluate $(or $(ALGORITHMS),$(LEAGUE)) --profile $(or $(PROFILE),smoke)
 

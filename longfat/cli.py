@@ -440,11 +440,15 @@ def evaluate(
     ] = "smoke",
     dry: Annotated[bool, typer.Option("--dry", help="Only say what it costs.")] = False,
     workflow: Annotated[
-        str, typer.Option(metavar="PROFILE", help="Of Snakemake, which makes the runs: slurm.")
+        str,
+        typer.Option(
+            metavar="PROFILE",
+            help="Make each run a job of Snakemake, by this profile of it: slurm, or a directory.",
+        ),
     ] = "",
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="Directory (evaluated/PROFILE, or PROFILE-CRITERIA)."),
+        typer.Option("--out", "-o", help="Directory [evaluated/PROFILE-CRITERIA-KERNEL]."),
     ] = None,
     jobs: Jobs = 0,
     timeout: Annotated[

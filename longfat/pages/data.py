@@ -4,6 +4,7 @@ of them: series over time, means with intervals, tables in Markdown."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from itertools import pairwise, zip_longest
 from typing import TypeVar
@@ -98,6 +99,19 @@ def versions(name: str) -> set[str]:
     return {line.get("version", "unknown") for line in lines if is_older(line)}
 
 
+def _which(name: str) -> str:
+    """What in docs/results/NAME.json is not current: versions, or an evaluation's criteria."""
+    found: list[Json] | Json = read(RESULTS / f"{name}.json")
+    if not isinstance(found, list) or not all("known" in line for line in found):
+        return ", ".join(sorted(versions(name)))
+    on = Platform.published()
+    whole = [line["criterion"] for line in found if keep.is_older(line, on)]
+    others = [line for line in found if line["criterion"] not in whole]
+    parts = Counter(cc for line in others for cc in older_modules(line))
+    says = [f"`{cc}` in {n} of {len(found)} criteria" for cc, n in sorted(parts.items())]
+    return "; ".join([*says, *([f"all algorithms in {', '.join(whole)}"] if whole else [])])
+
+
 def _incomplete(name: str) -> str:
     """How many of the runs of a scenario file docs/results/NAME.json lacks, or nothing."""
     path = ROOT / f"tests/scenarios/{name}.toml"
@@ -114,7 +128,7 @@ def older() -> str:
     older versions, and which are missing."""
     there = [name for name in sorted(READ) if (RESULTS / f"{name}.json").exists()]
     missing = sorted(READ - {*there})
-    found = {name: ", ".join(sorted(versions(name))) for name in there}
+    found = {name: _which(name) for name in there}
     those = [f"[{name}](results/{name}.json) ({of})" for name, of in found.items() if of]
     lack = {name: of for name in there if (of := _incomplete(name))}
     if not (those or missing or lack):

@@ -586,6 +586,20 @@ def test_when_what_is_kept_is_older(
     assert older().startswith("Of older versions") is is_older
 
 
+def test_what_of_an_evaluation_is_older(
+    longfat: Longfat, fake: Fake, committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A module that changed makes its numbers older, a threshold those of all algorithms."""
+    both_pages(Path(criteria.WHERE))
+    assert longfat("evaluate", "foo", "--keep", "-o", tmp_path / "out", "-j", "2").status == 0
+    page.about()
+    other_module(committed, monkeypatch)
+    name = "[evaluation](results/evaluation.json)"
+    assert f"in part: {name} (`foo` in 2 of 2 criteria)" in older()
+    other_threshold()
+    assert f"in part: {name} (`foo` in 1 of 2 criteria; all algorithms in 1)" in older()
+
+
 def test_what_a_metric_is_made_with_is_a_part_of_it() -> None:
     """goodput_part is made with goodput."""
     (one,) = (one for one in criteria.load() if one.id == "5.2")

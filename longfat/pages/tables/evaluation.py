@@ -312,5 +312,5 @@ PARTS = {
         "took": took,
         "older": older,
     },
-    "docs/use.md": {"deciding": deciding},
+    "docs/use.md": {"deciding": deciding, "older": older},
 }
