@@ -966,7 +966,8 @@ static void composite_grows_is_exact(struct kunit *test)
 			KUNIT_ASSERT_EQ(test, tcp_snd_cwnd(tp[0]), tcp_snd_cwnd(tp[1]));
 			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->sum, composite_of(tp[1])->sum);
 			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->turn, composite_of(tp[1])->turn);
-			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->merged, composite_of(tp[1])->merged);
+			KUNIT_ASSERT_EQ(test, composite_of(tp[0])->merged,
+					composite_of(tp[1])->merged);
 			most = max(most, composite_of(tp[0])->sum);
 		}
 		KUNIT_EXPECT_GT(test, most, 1280U);
@@ -1137,7 +1138,8 @@ static void composite_lost_apart(struct kunit *test)
 	KUNIT_EXPECT_GE(test, composite_test_back_off(test, 7, BIT(15), 8, COMPOSITE_LOST), 6U);
 	/* Nor are marked packets lost, nor what a timeout takes. */
 	for (i = 0; i < ARRAY_SIZE(not_lost); i++)
-		KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(15), 8, not_lost[i]), 6U);
+		KUNIT_EXPECT_GE(test, composite_test_back_off(test, 8, BIT(15), 8, not_lost[i]),
+				6U);
 	KUNIT_EXPECT_EQ(test, composite_test_back_off(test, 8, BIT(15), 16, COMPOSITE_ECHOED), 16U);
 }
 
