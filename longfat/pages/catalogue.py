@@ -84,6 +84,7 @@ class Figure(_Strict):
     # What the paper's numbers would want that our experiment has not, and the files that have it.
     under: str = ""
     conditions: list[str] = []
+    came_out: str = ""  # where `under`: what came out, in a sentence or two
     reference: str = "paper"  # what numbers stand beside: "equation", "real time"
     ours: bool = False  # the claim is ours, and not the paper's
     section: str = ""  # where its page has it ("#behind-gro"); a paper's own has none
@@ -110,6 +111,8 @@ class Figure(_Strict):
                 f"{self.id}: a paper's figure may have under, conditions, and a criterion of its "
                 "claim with under = true, all three"
             )
+        if self.came_out and not self.under:
+            raise ValueError(f"{self.id}: came_out says what came out where `under`: give that")
         if self.beside and self.beside not in BACKENDS:
             raise ValueError(f"{self.id}: beside is one of {', '.join(BACKENDS)}")
         return self

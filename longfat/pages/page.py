@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
@@ -100,9 +101,9 @@ class Section:
             return "", " ".join(self.reasons)
         one = min(open_, key=lambda one: one.holds is not False or not one.sure)
         why = _sentence(one.criterion.why)
-        tested = any(x.criterion.under and x.holds is False and x.sure for x in self.judged)
-        if why and tested and self.verdict is Verdict.NOT:
-            why += f" Tested: where {self.figure.under} the paper's numbers do not come out either."
+        if why and self.figure.came_out:
+            runs = ", ".join(f"[{x}](../tests/scenarios/{x}.toml)" for x in self.figure.conditions)
+            why += f" Tested: {self.figure.came_out} ({runs})"
         elif why and self.under_state.missing:
             why += f" Not measured yet: where {self.figure.under}."
         return one.criterion.says, why or f"{one.answer}: {one.by}"
@@ -331,6 +332,8 @@ def _environment(*, html: bool) -> jinja2.Environment:
     return environment
 
 
+# What is not shown as it stands.
+UNMET = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
 # What a claim may turn out to be, as the columns of a table; of what the paper says, and of ours.
 OF_PAPERS = (
     *(Verdict.REPRODUCED, Verdict.DIFFERENT, Verdict.UNDER, Verdict.NOT, Verdict.OPEN),
@@ -367,17 +370,38 @@ def _side_by_side(found: list[Section]) -> Table:
     return Table(["", "ours", *PEERS], rows)
 
 
+def _total(of_papers: list[Section]) -> str:
+    """In a sentence, how many of the papers' claims hold."""
+    count = Counter(one.verdict for one in of_papers)
+    good = count[Verdict.REPRODUCED] + count[Verdict.DIFFERENT]
+    return (
+        f"**Of {len(of_papers)} figures and tables of four papers {good} are reproduced**, "
+        f"{count[Verdict.DIFFERENT]} of them with a stated difference. {count[Verdict.UNDER]} are "
+        "reproduced under a condition that today's network has not, "
+        f"{count[Verdict.NOT]} are not, and {count[Verdict.OPEN]} not decided."
+    )
+
+
 def _context(found: list[Section], how: work.Profile) -> dict[str, object]:
     states = [state for one in found for state in (one.state, one.peer_state, one.under_state)]
     kernels = sorted(set().union(*(state.kernels for state in states)))
     of_papers = [one for one in found if not one.figure.ours]
     of_ours = [one for one in found if one.figure.ours]
-    unmet = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
+    unmet = [one for one in found if one.verdict in UNMET]
     return {
         "sections": found,
         "of_papers": _counts(of_papers, OF_PAPERS),
         "of_ours": _counts(of_ours, OF_OURS),
-        "unmet": [one for one in found if one.verdict in unmet],
+        "total": _total(of_papers),
+        "unmet": {
+            "Of the papers": [one for one in unmet if not one.figure.ours],
+            "Of our own, what does not hold": [
+                one for one in unmet if one.figure.ours and one.verdict is not Verdict.OPEN
+            ],
+            "Of our own, what is not decided": [
+                one for one in unmet if one.figure.ours and one.verdict is Verdict.OPEN
+            ],
+        },
         "side_by_side": _side_by_side(found),
         "papers": catalogue.load().paper,
         "kernels": kernels,

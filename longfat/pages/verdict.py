@@ -214,7 +214,9 @@ def _answer(one: Judged) -> str:
 
 def _reason(one: Judged, begins: str) -> str:
     """Why it does not hold."""
-    why = f" {one.criterion.why or 'Unexplained.'}" if one.holds is False else ""
+    unsaid = "The mean holds; the interval of the seeds reaches beyond." if one.holds else ""
+    why = one.criterion.why or ("Unexplained." if one.holds is False else unsaid)
+    why = f" {why}" if why and one.holds is not None else ""
     return f"{begins}: {one.criterion.says} ({one.by}).{why}"
 
 

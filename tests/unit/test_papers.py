@@ -1451,14 +1451,21 @@ def test_the_page_begins_with_what_holds(committed: list[page.Section]) -> None:
     """Counts by paper, each claim that is not shown with what is not so, and the kernel's own."""
     text = page.markdown(committed, work.profile(work.COMMITTED))[ROOT / "docs/results.md"]
     begins, _, _ = text.partition("\n## All figures\n")
-    unmet = {Verdict.UNDER, Verdict.NOT, Verdict.OPEN, Verdict.HOLDS_NOT}
     for one in committed:
-        assert (f"([{one.figure.id}]({one.figure.where})) |" in begins) is (one.verdict in unmet)
-        if one.verdict in unmet:
+        row = f"([{one.figure.id}]({one.figure.where})) |"
+        assert begins.count(row) == (one.verdict in page.UNMET)
+        if one.verdict in page.UNMET:
             said, why = one.shortly
             assert said in {x.criterion.says for x in one.judged if not (x.holds and x.sure)}
             assert why
+    # A reason that was tested says what came out, and where to find the runs.
+    for one in committed:
+        if one.figure.under and one.under_state.complete and one.verdict in page.UNMET:
+            assert one.figure.came_out and f"Tested: {one.figure.came_out}" in begins
+            assert all(f"(../tests/scenarios/{x}.toml)" in begins for x in one.figure.conditions)
     counted = page._counts([one for one in committed if not one.figure.ours], page.OF_PAPERS)
+    total = re.search(r"\*\*Of (\d+) figures and tables of four papers (\d+) are", begins)
+    assert total and int(total[1]) == sum(int(row[1]) for row in counted.rows)
     numbers = [int(cell.split()[0]) for row in counted.rows for cell in row[2:] if cell != "-"]
     assert sum(numbers) == sum(int(row[1]) for row in counted.rows)
     assert [row[0] for row in counted.rows] == [
@@ -1491,17 +1498,14 @@ def test_what_does_not_hold_surely_is_said_first() -> None:
         ([judged("c", False)], ("c", "no: x 0")),
     ):
         assert page.Section(figure, Verdict.NOT, [], all_of).shortly == said
-    # Where the reason was tested, and the paper's number is not there, the row says that.
-    tested = Criterion(says="d", of=["x"], least=1, under=True)
-    figure = figure.model_copy(update={"under": "it rains"})
-    for holds, ends in (
-        (False, "As 1.2 is less. Tested: where it rains"),
-        (None, "As 1.2 is less."),
-    ):
-        one = page.Section(figure, Verdict.NOT, [], [unmet, Judged(tested, holds, "x 0")])
-        assert one.shortly[1].startswith(ends) and ("Tested" in one.shortly[1]) is (holds is False)
+    # Where the reason was tested the row says what came out.
+    figure = figure.model_copy(update={"under": "it rains", "conditions": ["wet"]})
     one = page.Section(figure, Verdict.NOT, [], [unmet], under_state=State(missing=["x"]))
     assert one.shortly[1] == "As 1.2 is less. Not measured yet: where it rains."
+    figure = figure.model_copy(update={"came_out": "It is 3 in the rain."})
+    one = page.Section(figure, Verdict.NOT, [], [unmet])
+    wet = "([wet](../tests/scenarios/wet.toml))"
+    assert one.shortly[1] == f"As 1.2 is less. Tested: It is 3 in the rain. {wet}"
 
 
 def test_the_committed_page_is_what_is_made(committed: list[page.Section]) -> None:

@@ -226,10 +226,12 @@ def _loss_to_loss(run: Json) -> float:
     to have again what a loss took.  What is left of the run if there are not two."""
     t, cwnd = run["observed"]["cwnd"]["t"], run["observed"]["cwnd"]["cwnd"]
     begin: float = run["scenario"]["warmup"]
+    falls = [now < 0.95 * was for was, now in pairwise(cwnd)]
+    # A decrease that two samples see is one.
     losses = [
         at
-        for at, (was, now) in zip(t[1:], pairwise(cwnd), strict=True)
-        if at > begin and now < 0.95 * was
+        for at, before, falling in zip(t[1:], [False, *falls[:-1]], falls, strict=True)
+        if at > begin and falling and not before
     ]
     if len(losses) < 2:
         return float(t[-1]) - begin
