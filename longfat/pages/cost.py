@@ -29,7 +29,7 @@ def packets(one: Scenario) -> float:
     it."""
     most = one.link.rate / 8 * one.duration
     carried = [flow.bytes * flow.count for flow in one.flow if flow.bytes]
-    if len(carried) == len(one.flow):
+    if carried and len(carried) == len(one.flow):
         most = min(most, sum(carried))
     return most / one.link.mtu
 

@@ -1363,6 +1363,8 @@ def test_estimate(monkeypatch: pytest.MonkeyPatch) -> None:
     assert cost.estimate(ends, "other") == pytest.approx(3 + 0.1)
     both = one.model_copy(update={"flow": (file, one.flow[0])})
     assert cost.estimate(both, "other") == pytest.approx(3 + 25)
+    # So is a run of short flows alone, which has no flow.
+    assert cost.estimate(one.model_copy(update={"flow": ()}), "other") == pytest.approx(3 + 25)
 
 
 def test_what_runs_cost_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
