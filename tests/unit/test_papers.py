@@ -308,7 +308,8 @@ def under(
             Verdict.NOT,
             [
                 "Not so: so (a 0.50). Unexplained.",
-                "Left open by the intervals, so by the means where it rains: wet (b 1.00).",
+                "Left open by the intervals, so by the means where it rains: wet (b 1.00). "
+                "The mean holds; the interval of the seeds reaches beyond.",
             ],
         ),
         (
