@@ -213,10 +213,10 @@ def _answer(one: Judged) -> str:
 
 
 def _reason(one: Judged, begins: str) -> str:
-    """Why it does not hold."""
-    unsaid = "The mean holds; the interval of the seeds reaches beyond." if one.holds else ""
-    why = one.criterion.why or ("Unexplained." if one.holds is False else unsaid)
-    why = f" {why}" if why and one.holds is not None else ""
+    """Why it does not hold, or is open."""
+    by_intervals = "The mean holds; the interval of the seeds reaches beyond."
+    unsaid = by_intervals if one.holds else "Unexplained."
+    why = "" if one.holds is None else f" {one.criterion.why or unsaid}"
     return f"{begins}: {one.criterion.says} ({one.by}).{why}"
 
 
