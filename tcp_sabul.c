@@ -95,7 +95,8 @@
  *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
  *     if that is later, for a minute.  Selected by a connection that has lost packets, it
  *     assumes that they were lost at the present rate, and begins with that; its first answer
- *     is about 1/6 of delta (unless once=N).  probe=0: as in the paper.
+ *     is 1/17 of the rate or more, by how fast it is (unless once=N).  probe=0: as in the
+ *     paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
