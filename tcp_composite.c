@@ -47,8 +47,8 @@
  *			more than an eighth below
  *	lost packets	are subtracted from it
  *
- * So no acknowledgment releases more than twice what it acknowledges, and there is
- * no flood after recovery (Figs. 7 to 12).
+ * So but for an undo no acknowledgment releases more than twice what it acknowledges, and
+ * there is no flood after recovery (Figs. 7 to 12).
  *
  * Pacing (section VIII) makes the packets arrive at a queue as those of N senders
  * would.  A full FIFO drops what finds no room: of ten packets in a burst more than of ten
@@ -60,9 +60,9 @@
  * as one of N connections would make it in 1/1024 s where that is more, up to what the kernel
  * sends as one.
  *
- * The mean gap after a burst, with W = max(cwnd, packets out) as the kernel has it, is
+ * The mean gap after a burst, with w = max(cwnd, packets out) as the kernel has it, is
  *
- *	burst srtt / (p W)	p = 1 + 1 / (2 sqrt(N))
+ *	burst srtt / (p w)	p = 1 + 1 / (2 sqrt(N))
  *
  * A gap is that times A B, with A and B from 15/64 to 113/64 and 1 on average, by a hash of
  * what was sent.  So a gap is at most 3.1 times the mean.  Its deviation is three
@@ -84,15 +84,16 @@
  *
  * Differences from the thesis
  *
- *  1. The thesis's distribution functions remember who was chosen.  Here one thing of that
- *     is left: a LOSS is seldom dealt to a stream that rests.  With events in turn many
+ *  1. The thesis's lottery remembers who was chosen; its other function draws.  Here
+ *     streams are drawn, and a LOSS is seldom dealt to one that rests.  With events in turn many
  *     streams have less than their share (docs/composite.md).
  *  2. Which packets are lost, and their retransmission, is the kernel's business
  *     (SACK, RACK, TLP).  The sender's operating mode, the warp sequence and the
  *     custom timer, and with them the rule of one loss per recovery, are gone.
  *  3. A timeout is a SEVERE_LOSS for each packet that it takes for lost, not one
- *     for all: if everything is lost, every stream pays.
- *  4. Duplicate acknowledgments do not inflate a stream in recovery.  A stream that
+ *     for all: if everything is lost, nearly every stream pays.
+ *  4. Duplicate acknowledgments do not inflate a stream in recovery, and a LOSS adds no three
+ *     packets to ssthresh (Fig. 5).  A stream that
  *     backed off does not grow until its round trip is over.
  *  5. The window grows up to W and no further.  It begins with one initial window, not
  *     with N: they would be a burst into an unknown path.  The thesis begins with a packet
@@ -115,14 +116,15 @@
  *     after a timeout it goes on in slow start, as any other.
  * 11. All streams leave the first slow start together, before a loss
  *     (include/longfat/slow_start.h).  A loss before that makes all back off if slow start
- *     overflowed the path, or if a mark came.  If the window no longer doubled, all leave
- *     slow start and the loss is dealt as any other.  If one packet was lost, there is no
- *     queue and the end of slow start is far, it goes on.  The thesis's end it one by one,
- *     at losses.  slow_start=classic is the thesis's, and so is one stream.
+ *     overflowed the path, or if a mark came.  If the window was near the target, or had
+ *     stood for a round trip, all leave slow start and the loss is dealt as any other.  If
+ *     one packet was lost, there is no queue and the end of slow start is far, it goes on.
+ *     The thesis's end it one by one, at losses.  slow_start=classic is the thesis's, and so
+ *     is one stream.
  *
  * Notes.  composite-4 to composite-64 are the same with that many streams.
  * A connection reads the parameters when it starts (or selects one of the names) and
- * keeps them.  With N > 1 each connection allocates N times 12 bytes and 64 more, at
+ * keeps them.  With N > 1 each connection allocates N times 12 bytes and 56 more, at
  * most 1024 as kmalloc() rounds up; if there is no memory it has one stream.
  * TCP makes no larger skbs than a burst (sk_gso_max_segs), also where a ratio of 0 turns
  * pacing off.  The pacing rate that ss shows is that of one gap.  Trace event:
@@ -474,7 +476,7 @@ static noinline u32 composite_start(struct sock *sk, u32 acked)
  *
  *	it did that, or a mark came	all leave it and back off, as all that was sent was too
  *					much.  W is what slow start says
- *	the window stood, or stood near	all leave it, and what is lost is dealt as any other
+ *	it stood for a round trip, near	all leave it, and what is lost is dealt as any other
  *	the target, or rises
  *	one packet, and no queue	it goes on, and the loss is dealt as any other; so it
  *					does where half of the streams have left it before
@@ -485,7 +487,7 @@ static void composite_start_lost(struct sock *sk)
 	struct lf_slow_start *slow = &ca->book->slow, before = *slow;
 	u32 w, i;
 
-	/* The kernel's is W since a stream backed off, as if W were not in slow start. */
+	/* Since a stream backed off the kernel's ssthresh is W: it sees no slow start. */
 	if (2 * ca->slow > ca->n)
 		tcp_sk(sk)->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	w = lf_slow_start_loss(sk, slow, ca->sum, ca->sum);
@@ -551,7 +553,7 @@ static u32 composite_burst_for(struct composite *ca, u64 rate, u32 most, u32 mss
 
 /*
  * What follows the window and the RTT: the mean rate, and the burst.  ->min_tso_segs can
- * make a burst larger alone, so sk_gso_max_segs makes it smaller.  The kernel sets that with
+ * only make a burst larger, so sk_gso_max_segs makes it smaller.  The kernel sets that with
  * each route, to what the route's device takes; a device that takes just a burst is not seen.
  */
 static void composite_pace(struct sock *sk)
@@ -748,7 +750,7 @@ static noinline void composite_account(struct sock *sk, const struct rate_sample
 	if (unlikely(tp->delivered_ce != ca->marked)) {
 		if (lf_marks_are_exact(tp))
 			composite_losses(sk, tp->delivered_ce - ca->marked, COMPOSITE_MARKED);
-		/* Recovery can be for long, and there is no CWR in it. */
+		/* In Recovery, which can be long, the kernel answers no mark: streams do. */
 		else if (tcp_in_cwnd_reduction(sk) && !echoed)
 			composite_losses(sk, ca->n, COMPOSITE_ECHOED);
 		ca->marked = tp->delivered_ce;
@@ -898,7 +900,7 @@ static u32 composite_undo_cwnd(struct sock *sk)
 	return max(cwnd, min(ca->sum, tp->prior_cwnd));
 }
 
-/* After a pause each stream restarts as a Reno sender would. */
+/* After a pause W restarts as one Reno sender would; streams keep their parts. */
 static void composite_tx_start(struct sock *sk)
 {
 	struct composite *ca = inet_csk_ca(sk);

@@ -9,7 +9,7 @@
  * The idea.  The larger a HighSpeed TCP window is, the faster it grows and the less
  * it gives back at a loss.  It grows once per round trip.  So behind a full FIFO,
  * where all flows lose at the same time, the flow with the shortest round trip draws
- * ahead without end (Fig. 2, Table 2).  CW-HSTCP takes the round trip out of the
+ * far ahead (Fig. 2, Table 2).  CW-HSTCP takes the round trip out of the
  * growth, with a fair factor eta:
  *
  *	W += eta a(W) per RTT,	eta = c RTT		"CW-HSTCP algorithm"

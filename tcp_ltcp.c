@@ -16,10 +16,11 @@
  *	W_T = 50:  K     1   2    3    4     5  ...    10  ...     20   Fig. 2
  *	           W_K   0  50  200  500  1000  ...  8250  ...  66500
  *
- * The distance between layers grows with K, so the flow with fewer layers always
- * catches up.  It is still additive increase, multiplicative decrease, and
- * converges as Reno does.  Its response function is W ~ p^-0.6 (eq. 18 with
- * K ~ W^1/3), and p^-0.75 above W_19, where beta(K) falls.
+ * The distance between layers grows with K, so by the paper the flow with fewer layers
+ * catches up.  Where all flows lose at once it need not: of ten, some stay at five layers
+ * and some at six (docs/ltcp.md).  It is still additive increase, multiplicative decrease.
+ * Its response function is W ~ p^-0.6 (eq. 18 with K ~ W^1/3), and p^-0.75 from W_20 on,
+ * where beta(K) falls.
  *
  *	W <= W_T	W += 1 per RTT		loss:  W -= W / 2	Reno
  *	W >  W_T	W += K_R K per RTT	loss:  W -= beta(K) W
@@ -29,7 +30,7 @@
  *
  * K_R makes up for the slower clock of long paths.  alpha = 1/3 gives the RTT
  * unfairness of Reno (eq. 27), where K_R is above 1 and beta(K) is beta: throughput is
- * as RTT^-2.  Above W_19 it is as RTT^-3, and below rtt_ref as RTT^-2.5.  alpha = 1
+ * as RTT^-2.  From W_20 on it is as RTT^-3, and below rtt_ref as RTT^-2.5.  alpha = 1
  * takes the RTT out of the increase.  beta(K) keeps the rule that one loss costs at most
  * one layer: from the lowest window of layer K, W_K (1 - 3/(K+1)) is W_{K-1} exactly.
  *
@@ -42,11 +43,11 @@
  * Differences from the paper
  *
  *  1. K_R: the paper prints only its proportionality.  rtt_ref = 8 ms gives K_R =
- *     2.47 at 120 ms; the five LTCP loss rates of Fig. 7, inverted, give 2.48 to
- *     2.55.  K_R is never below 1.  RTT_min is the kernel's minimum of the last 300 s,
- *     so only a queue that stands for longer makes growth faster.  LTCP's own queue does
- *     so behind more than 0.18 BDP: behind 1 BDP RTT_min becomes 1.7 RTT, and K_R 1.2 times
- *     as large.
+ *     2.47 at 120 ms.  The five LTCP loss rates of Fig. 7 give 2.48 to 2.55, if an
+ *     overflow loses what the window grows by in a round trip, K_R K packets.  K_R is
+ *     never below 1.  RTT_min is the kernel's minimum of the last 300 s, so only a queue
+ *     that stands for longer makes growth faster.  LTCP's own queue does so behind more than
+ *     0.18 BDP: behind 1 BDP RTT_min becomes 1.7 RTT, and K_R 1.2 times as large.
  *  2. W <= W_T: the paper asks for the "increase behavior" of TCP there and says
  *     nothing of the decrease.  Here the decrease is Reno's, too.
  *  3. beta(K): the paper's constant 0.15 breaks its own one-layer rule above

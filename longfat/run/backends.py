@@ -537,7 +537,7 @@ class Host(Backend):
     def try_modules(self, run: Path, names: Sequence[str]) -> None:
         for name in names:
             _not_loaded(name)
-        foreign = _absent(x for file in run.glob("*.needs") for x in file.read_text().split())
+        foreign = absent(x for file in run.glob("*.needs") for x in file.read_text().split())
         command = ["sh", str(run / "load.sh"), str(run), *names]
         try:
             process.run(command, output=run / "out", timeout=self._load_timeout)
@@ -561,7 +561,7 @@ class Host(Backend):
         own = [module for module in identity.loaded(scenario) if module in known]
         for module in own:
             _not_loaded(module)
-        foreign = _absent(x for module in own for x in known[module].needs if x not in known)
+        foreign = absent(x for module in own for x in known[module].needs if x not in known)
         try:
             process.run(
                 ["sh", str(run / "run.sh"), str(run)],
@@ -598,9 +598,9 @@ def unload(names: Sequence[str], seconds: float = 10) -> None:
             time.sleep(0.2)
 
 
-def _absent(names: Iterable[str]) -> list[str]:
-    """Of these modules of the kernel's and what they need themselves those that are not loaded,
-    each before what it needs."""
+def absent(names: Iterable[str]) -> list[str]:
+    """Of these installed modules and what they need themselves those that are not loaded, each
+    before what it needs.  A name may be a module's alias."""
     said = "".join(process.call(["modprobe", "--show-depends", name]).stdout for name in names)
     files = re.findall(r"^insmod \S*?([^/.\s]+)\.ko", said, re.M)  # what is needed comes first
     found = dict.fromkeys(file.replace("-", "_") for file in files)

@@ -9,6 +9,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -79,13 +80,13 @@ def algorithms(wanted: list[str]) -> list[str]:
 def unloading(wanted: list[str], say: Callable[[str], None]) -> Iterator[None]:
     """The kernel loads an algorithm that root asks for.  What it loaded for these is removed when
     the block is left; `say` is told what cannot be, as by a connection that has not ended."""
-    names = [f"tcp_{cc}" for cc in wanted]
-    absent = [name for name in names if not (backends.MODULES / name).exists()]
+    able = os.geteuid() == 0 and shutil.which("modprobe")
+    absent = backends.absent(f"tcp_{cc}" for cc in wanted) if able else []
     try:
         yield
     finally:
         end = time.monotonic() + HELD
-        for name in absent if os.geteuid() == 0 else []:
+        for name in absent:
             try:
                 backends.unload([name], end - time.monotonic())
             except LabError as error:

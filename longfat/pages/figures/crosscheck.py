@@ -28,7 +28,7 @@ def _both(runs: Runs, name: str, backend: str) -> Shown:
         windows = [mean(one["observed"]["cwnd"]["cwnd"]) for one in (run, real[who])]
         shown.values[f"mean window, {who}"] = Value(windows[0], paper=windows[1], unit="packets")
         shown.values[f"loss events more, {who}"] = Value(losses[0] - losses[1], digits=0)
-        shown.values[f"goodput that real time lacks, {who}"] = Value(
+        shown.values[f"goodput that the stock kernel lacks, {who}"] = Value(
             100 * (1 - goodput(real[who]) / goodput(run)), unit="%"
         )
         for one, label in ((run, "uml"), (real[who], backend)):

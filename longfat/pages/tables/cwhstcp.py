@@ -66,7 +66,8 @@ def _table(first: str, rows: list[tuple[str, list[Json]]]) -> str:
 
 def table2() -> str:
     """Table 2: HighSpeed TCP's disease."""
-    paper = " / ".join(f"{share:.1f}" for share in PUBLIC["table2"]["150-200"])
+    halves = zip(*(PUBLIC["table2"][s] for s in ("100-150", "150-200")), strict=True)
+    paper = " / ".join(f"{sum(pair) / 2:.1f}" for pair in halves)
     runs = by_case("cwhstcp-table2")[""]
     return markdown(["", *HEADINGS, "paper: shares"], [["HSTCP", *_row(runs), paper]])
 
