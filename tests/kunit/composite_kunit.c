@@ -43,6 +43,10 @@ static int composite_test_register(struct tcp_congestion_ops *ops)
 #undef tcp_register_congestion_control
 #undef kzalloc
 
+/* docs/composite.md says what a connection takes: this, and that for each stream. */
+static_assert(sizeof(struct composite_book) == 56);
+static_assert(sizeof(struct composite_stream) == 12);
+
 #include "sample.h"
 #include "sock.h"
 
