@@ -177,7 +177,7 @@ enum composite_reason {
 
 LF_PARAM_UINT(streams, 8, 0, 64, "N of plain composite; 0: from the path's RTT");
 LF_PARAM_UINT(pacing, 50, 0, 1000,
-	      "of N > 1: percent above a window per round trip, times sqrt(N)");
+	      "of N > 1: the rate is this / sqrt(N) percent above a window per round trip");
 LF_PARAM_ENUM(slow_start, LF_TRAIN, "how the first slow start ends, default train",
 	      "train", "hystart++", "limited", "classic");
 LF_PARAM_UINT(seed, 0, 0, 4294967295,
@@ -376,7 +376,8 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct composite_stream *s = composite_stream(ca, i);
 	bool again = composite_rests(ca, s), severe = why == COMPOSITE_TIMEOUT;
-	u32 j;
+	/* A timeout leaves a packet for each stream, or not much more. */
+	u32 window = severe ? ca->n : ca->sum, j;
 
 	/* A timeout takes it down to one packet then, and not to none. */
 	if (again && (!severe || s->cwnd <= 1)) {
@@ -395,9 +396,9 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 	 * sent.  A window at most.  Marked packets were delivered: none is found late.
 	 */
 	if (why == COMPOSITE_LOST || severe)
-		s->rest_end += min(2 * min(tp->reordering, ca->sum) + 2, max(ca->sum, 3U));
+		s->rest_end += min(2 * min(tp->reordering, window) + 2, max(window, 3U));
 	if (s->cwnd <= 1)
-		s->rest_end += 4 * ca->sum;
+		s->rest_end += 4 * window;
 	if (!ca->resting || after(s->rest_end, ca->rest_end))
 		ca->rest_end = s->rest_end;
 	ca->resting = 1;
@@ -426,17 +427,20 @@ static void composite_lose(struct sock *sk, u32 i, enum composite_bad why)
 static void composite_losses(struct sock *sk, u32 lost, enum composite_bad why)
 {
 	struct composite *ca = inet_csk_ca(sk);
+	struct tcp_sock *tp = tcp_sk(sk);
 	bool severe = why == COMPOSITE_TIMEOUT;
-	bool merged = why == COMPOSITE_LOST && ca->merged > BIT(13) &&
-		      ca->merged < 7 * BIT(13) && ca->sum / 8 >= ca->n;
-	u32 half = ca->sum / 2, of = merged ? 2 : 1;
+	u32 of = why == COMPOSITE_LOST && ca->merged > BIT(13) && ca->merged < 7 * BIT(13) &&
+		 ca->sum / 8 >= ca->n ? 2 : 1;
+	/* A repeated timeout finds what the first one left. */
+	u32 goal = !severe ? 0 : inet_csk(sk)->icsk_retransmits ? tp->snd_ssthresh : ca->sum / 2;
 
 	/* With more than 16 for each all of them have backed off, and absorb it. */
 	for (lost = min(lost, 16U * ca->n); lost; lost -= min(lost, of))
 		composite_lose(sk, why == COMPOSITE_ECHOED ? lost - 1 : composite_deal(ca), why);
-	ca->quiet = 0;
+	/* Selected in a loss event they wait for a window, which may be less by now. */
+	ca->held = min(ca->held, 5 * max(ca->sum, 3U));
 	/* After a timeout they come back by slow start. */
-	tcp_sk(sk)->snd_ssthresh = max3(ca->sum, severe ? half : 0, 2U);
+	tp->snd_ssthresh = max3(ca->sum, goal, 2U);
 	if (ca->book && (severe || !ca->slow))
 		ca->book->slow.stage = LF_SS_OVER;
 }
@@ -589,14 +593,18 @@ static void composite_shrink(struct sock *sk, u32 w)
 {
 	struct composite *ca = inet_csk_ca(sk);
 	struct tcp_sock *tp = tcp_sk(sk);
-	u32 cwnd = tcp_snd_cwnd(tp);
+	u32 cwnd = tcp_snd_cwnd(tp), i;
+	u64 known = 0;
 
 	if (!w)
 		return;
 	tp->snd_ssthresh = max(tp->snd_ssthresh, cwnd - cwnd / 4);
+	/* In the slow start behind a timeout streams have more of it than the kernel knows. */
+	for (i = 0; i < ca->n; i++)
+		known += composite_stream(ca, i)->ssthresh;
 	composite_resize(ca, max_t(u32, div_u64((u64)ca->sum * w, cwnd),
 				   min(ca->sum, lf_initial_window(sk))),
-			 tp->snd_ssthresh, false);
+			 tp->snd_ssthresh > known ? tp->snd_ssthresh : 0, false);
 	lf_set_window(sk, w);
 	composite_pace(sk);
 	composite_trace(sk, COMPOSITE_IDLE, ca->at);
@@ -648,8 +656,7 @@ static u32 composite_streams_for(u32 min_rtt_us)
 /* How many streams the connection is to have. */
 static u32 composite_wanted(const struct sock *sk)
 {
-	u32 which = inet_csk(sk)->icsk_ca_ops - composite_ops;
-	u32 n = which ? 2U << which : lf_param(streams);
+	u32 which = inet_csk(sk)->icsk_ca_ops - composite_ops, n = which ? 2U << which : lf_param(streams);
 
 	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
 }
@@ -969,7 +976,7 @@ static const struct tcp_congestion_ops composite_hooks = {
 	.get_info	= lf_get_info,
 	LF_OPS_TSO_SEGS(composite),
 	LF_OPS_TX_START(composite),
-	.flags		= 0,	/* restricted: N shares by design */
+	/* No flags: restricted, as it takes N shares by design. */
 	.owner		= THIS_MODULE,
 };
 
@@ -994,8 +1001,7 @@ static int composite_register(void)
 
 	BUILD_BUG_ON(sizeof(struct composite) > ICSK_CA_PRIV_SIZE);
 	BUILD_BUG_ON(offsetof(struct composite, sent) > 64);
-	BUILD_BUG_ON(sizeof(struct composite_stream) != 12);
-	BUILD_BUG_ON(sizeof(struct composite_book) > 64);
+	BUILD_BUG_ON(sizeof(struct composite_book) + 64 * sizeof(struct composite_stream) > 1024);
 	for (i = 0; i < ARRAY_SIZE(composite_ops); i++) {
 		struct tcp_congestion_ops ops = composite_hooks;
 

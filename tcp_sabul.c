@@ -93,10 +93,10 @@
  *     up (sabul-offsets.toml).  What the rate grows by until an overflow is known is lost
  *     (sabul-deep.toml).  So where a round trip takes more than ten T, the half packet is
  *     multiplied by (ten T / round trip)^2, and growth doubles after each four round trips
- *     if that is later, for a minute.  Selected by a connection that has lost packets, it
- *     assumes that they were lost at the present rate, and begins with that; its first answer
- *     is 1/17 of the rate or more, by how fast it is (unless once=N).  probe=0: as in the
- *     paper.
+ *     if that is later, for a minute.  Selected by a connection that has lost packets, or of
+ *     which some were marked, it assumes that this came of the present rate, and begins with
+ *     that; its first answer is 1/17 of the rate or more, by how fast it is (unless once=N).
+ *     probe=0: as in the paper.
  *  5. The paper begins with a configured rate; here slow start finds it.  Where that
  *     found the path full, the law's growth ends with it, as by difference 4.
  *     slow_start=classic: the kernel's slow start, up to a loss.
@@ -436,6 +436,14 @@ static void sabul_apply(struct sock *sk)
 		/* No slower than two packets per RTT, as Reno after a loss. */
 		ca->delta = min(ca->delta, sabul_interval(sabul_rtt(tp), 2));
 		lf_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
+		/*
+		 * fq was taken from under the connection if departures lie further ahead than TCP
+		 * Small Queues let it hold packets, a burst or two; nobody tells.  What leaves before
+		 * its time has too short a round trip, 0 at worst.  So TCP paces itself.
+		 */
+		if (tp->tcp_wstamp_ns > tp->tcp_clock_cache +
+		    8 * max(ca->delta >> SABUL_SHIFT, (u64)NSEC_PER_SEC >> shift))
+			cmpxchg(&sk->sk_pacing_status, SK_PACING_FQ, SK_PACING_NEEDED);
 	}
 	lf_set_pacing_rate(sk, ca->mode == SABUL_BY_RATE ? sabul_bytes(ca, ca->delta) :
 							    sabul_start_rate(sk));
@@ -682,10 +690,10 @@ static void sabul_init(struct sock *sk)
 	sabul_fresh(sk);
 	lf_need_pacing(sk);
 	/*
-	 * Selected after losses of data: they may have been lost at this rate, and answers may
-	 * have been strong.
+	 * Selected after losses of data, or marks: they may have come of this rate, and answers
+	 * may have been strong.
 	 */
-	if (tp->lost && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
+	if ((tp->lost || tp->delivered_ce) && tp->data_segs_out > tp->syn_data && tp->srtt_us) {
 		ca->known = sabul_interval(tp->srtt_us >> 3, tcp_snd_cwnd(tp));
 		ca->strength = ca->once ? clamp_t(int, fls64(ca->known >> SABUL_SHIFT) -
 						  fls(6 * ca->c), 0, sabul_strongest) : 0;
@@ -716,8 +724,8 @@ static void sabul_control(struct sock *sk, const struct rate_sample *rs)
 	struct sabul *ca = inet_csk_ca(sk);
 	u32 since = (u32)tp->tcp_mstamp - ca->mark_us;
 
-	/* The answer to a SYN with data comes before ->init: zeroed state. */
-	if (unlikely(ca->mode == SABUL_NONE))
+	/* The answer to a SYN with data comes before ->init: zeroed state.  A SYN tells nothing. */
+	if (unlikely(ca->mode == SABUL_NONE || sk->sk_state == TCP_SYN_SENT))
 		return;
 	if (unlikely(tp->mss_cache != ca->mss))
 		sabul_rescale(ca, tp->mss_cache);
@@ -767,18 +775,16 @@ static void sabul_set_state(struct sock *sk, u8 state)
 
 	if (ca->mode == SABUL_NONE)
 		return;
-	if (state == TCP_CA_Loss) {
-		/*
-		 * After a timeout the window is what is in flight plus one packet.
-		 * Otherwise this is no congestion: the path became narrower, or an
-		 * MTU probe failed, and too large packets are sent again.  Nor is a SYN.
-		 */
-		if (tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1 ||
-		    sk->sk_state == TCP_SYN_SENT) {
-			ca->fresh = tp->lost;
-			ca->lost = tp->lost;
-			return;
-		}
+	/*
+	 * After a timeout the window is what is in flight plus one packet.  Otherwise this is no
+	 * congestion: the path became narrower, or an MTU probe failed, and too large packets
+	 * are sent again.  Nor is what befalls a SYN, also in the sender's own queue.
+	 */
+	if (sk->sk_state == TCP_SYN_SENT ||
+	    (state == TCP_CA_Loss && tcp_snd_cwnd(tp) != tcp_packets_in_flight(tp) + 1)) {
+		ca->fresh = tp->lost;
+		ca->lost = tp->lost;
+	} else if (state == TCP_CA_Loss) {
 		/* In Recovery ->ssthresh is not asked again. */
 		if (ca->mode == SABUL_BY_RATE)
 			tp->snd_ssthresh = clamp_t(u32, sabul_window(sk) / 2, 2, tp->snd_ssthresh);
@@ -883,7 +889,7 @@ static struct tcp_congestion_ops sabul_ops __read_mostly = {
 	.get_info	= lf_get_info,
 	LF_OPS_TSO_SEGS(sabul),
 	LF_OPS_TX_START(sabul),
-	.flags		= 0,	/* restricted: grows by 1 % in 20 ms */
+	/* No flags: restricted, as it grows by 1 % in 20 ms. */
 	.owner		= THIS_MODULE,
 	.name		= "sabul",
 };

@@ -57,7 +57,10 @@ static inline u32 lf_answer_mark(struct sock *sk)
 /* Is the mark that is echoed now one that was answered?  For each acknowledgment. */
 static inline bool lf_echoed(const struct sock *sk, u32 *echo_end)
 {
-	if (!after(tcp_sk(sk)->snd_una, *echo_end))
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	/* Selected before connect() chose sequence numbers it may lie anywhere. */
+	if (!after(tp->snd_una, *echo_end) && !after(*echo_end, tp->snd_nxt))
 		return true;
 	/* It must not seem to be ahead when sequence numbers wrap. */
 	*echo_end = lf_no_echo(sk);

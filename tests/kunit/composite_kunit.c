@@ -1206,6 +1206,50 @@ static void composite_timeouts(struct kunit *test)
 	}
 }
 
+/*
+ * What a timeout leaves behind is measured by the window that it left, however far packets are
+ * reordered: rests, and what a selection in a loss event waits for.  A repeated timeout and a
+ * pause find the ssthresh of the first.
+ */
+static void composite_timeout_again(struct kunit *test)
+{
+	static const u32 streams[] = { 1, 4, 8, 64 };
+	u32 k, i;
+
+	for (k = 0; k < ARRAY_SIZE(streams); k++) {
+		struct tcp_sock *tp = composite_test_streams(test, 1600, streams[k]);
+		struct composite *ca = composite_of(tp);
+		struct sock *sk = (struct sock *)tp;
+		u32 most = 5 * max(streams[k], 3U);
+		u64 known = 0, after = 0;
+
+		tp->reordering = 300;
+		ca->held = 1600;
+		tp->lost += 1600;
+		composite_test_event(tp);
+		tcp_snd_cwnd_set(tp, 1);
+		composite_set_state(sk, TCP_CA_Loss);
+		KUNIT_ASSERT_EQ(test, ca->sum, streams[k]);
+		KUNIT_EXPECT_LE_MSG(test, ca->rest_end - tp->delivered, most, "%u", streams[k]);
+		KUNIT_EXPECT_LE_MSG(test, ca->held, most, "%u", streams[k]);
+		KUNIT_EXPECT_EQ(test, tp->snd_ssthresh, 800U);
+		inet_csk(sk)->icsk_ca_state = TCP_CA_Loss;
+		inet_csk(sk)->icsk_retransmits = 1;
+		tp->lost++;
+		composite_set_state(sk, TCP_CA_Loss);
+		KUNIT_EXPECT_EQ_MSG(test, tp->snd_ssthresh, 800U, "%u", streams[k]);
+		/* A loss in the slow start behind it says W; the streams know more. */
+		for (i = 0; i < streams[k]; i++)
+			known += composite_stream(ca, i)->ssthresh;
+		tp->snd_ssthresh = max(ca->sum, 2U);
+		composite_shrink(sk, 1);
+		for (i = 0; i < streams[k]; i++)
+			after += composite_stream(ca, i)->ssthresh;
+		KUNIT_EXPECT_EQ_MSG(test, after, known, "%u", streams[k]);
+		composite_audit(test, tp, "timeout again");
+	}
+}
+
 /* Far more losses than streams: a timeout leaves each with a packet, not with none. */
 static void composite_timeout_of_all(struct kunit *test)
 {
@@ -2842,6 +2886,7 @@ static struct kunit_case composite_economy_cases[] = {
 	KUNIT_CASE(composite_lost_apart),
 	KUNIT_CASE(composite_decreases),
 	KUNIT_CASE(composite_timeouts),
+	KUNIT_CASE(composite_timeout_again),
 	KUNIT_CASE(composite_timeout_of_all),
 	KUNIT_CASE(composite_narrower_path),
 	KUNIT_CASE(composite_loss_by_timer),

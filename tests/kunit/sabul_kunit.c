@@ -1551,6 +1551,33 @@ static void sabul_hook_syn_lost(struct kunit *test)
 }
 
 /*
+ * A SYN that the sender's own queue refuses is no congestion, nor what the answer to one says.
+ * Selected before the first sequence number is known, a mark is none that was answered.
+ */
+static void sabul_hook_before_connect(struct kunit *test)
+{
+	struct tcp_sock *tp = sabul_test_first(test, 10, "train");
+	struct sock *sk = (struct sock *)tp;
+
+	sk->sk_state = TCP_SYN_SENT;
+	tp->snd_una = 0;
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	sabul_init(sk);
+	tp->snd_una = tp->snd_nxt = 0xa0000000;
+	sabul_set_state(sk, TCP_CA_CWR);
+	tp->snd_ssthresh = 5;
+	sabul_test_deliver(tp, 100000, 1, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->mode, (u32)SABUL_FIRST);
+	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
+	sk->sk_state = TCP_ESTABLISHED;
+	sabul_set_state(sk, TCP_CA_Open);
+	sabul_test_deliver(tp, 100000, 10, 0, tp->delivered - 1);
+	KUNIT_EXPECT_EQ(test, (u32)sabul_of(tp)->mode, (u32)SABUL_FIRST);
+	tp->snd_nxt = tp->snd_una;
+	KUNIT_EXPECT_FALSE(test, lf_echoed(sk, &sabul_of(tp)->echo_end));
+}
+
+/*
  * Who comes after finds a window, not a ceiling; who came before may have left one.
  * Selected again, nothing is old.
  */
@@ -1586,6 +1613,14 @@ static void sabul_hook_switch(struct kunit *test)
 	/* It was a SYN that was lost. */
 	KUNIT_EXPECT_EQ(test, sabul_of(tp)->known, 0ULL);
 	tp->data_segs_out = 1000;
+	/* A mark tells the same. */
+	tp->lost = 0;
+	tp->delivered_ce = 1;
+	sabul_init(sk);
+	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
+			sabul_ns(1));
+	tp->delivered_ce = 0;
+	tp->lost = 1;
 	sabul_init(sk);
 	KUNIT_EXPECT_LE(test, lf_apart(sabul_of(tp)->known, sabul_ns(1000000)),
 			sabul_ns(1));
@@ -1627,6 +1662,38 @@ static void sabul_hook_switch(struct kunit *test)
 	KUNIT_EXPECT_LT(test, sabul_of(tp)->delta,
 			sabul_ns(1050000 + 1000000 / 6));
 	sabul_audit(test, tp, "switch");
+}
+
+/*
+ * fq that is gone is told by departures that are eight bursts ahead: of 1/1024 s each, or of a
+ * packet if that takes longer.
+ */
+static void sabul_hook_fq_gone(struct kunit *test)
+{
+	static const struct {
+		u32 packet_us, ahead_us, status;
+	} cases[] = {
+		{ 120, 0, SK_PACING_FQ }, { 120, 7800, SK_PACING_FQ }, { 120, 7820, SK_PACING_NEEDED },
+		{ 10000, 79000, SK_PACING_FQ }, { 10000, 81000, SK_PACING_NEEDED },
+	};
+	struct tcp_sock *tp = sabul_test_sock(test, 100);
+	struct sock *sk = (struct sock *)tp;
+	u32 i;
+
+	tp->tcp_clock_cache = NSEC_PER_SEC;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		sk->sk_pacing_status = SK_PACING_FQ;
+		tp->tcp_wstamp_ns = tp->tcp_clock_cache;
+		sabul_test_rate(tp, cases[i].packet_us * 1000ULL);
+		KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_FQ);
+		tp->tcp_wstamp_ns += cases[i].ahead_us * (u64)NSEC_PER_USEC;
+		sabul_apply(sk);
+		KUNIT_EXPECT_EQ_MSG(test, (u32)sk->sk_pacing_status, cases[i].status, "%u", i);
+	}
+	/* Without pacing there was no fq. */
+	sk->sk_pacing_status = SK_PACING_NONE;
+	sabul_apply(sk);
+	KUNIT_EXPECT_EQ(test, sk->sk_pacing_status, SK_PACING_NONE);
 }
 
 /* The rate in bytes stays when packets have another size. */
@@ -2013,6 +2080,8 @@ static struct kunit_case sabul_hook_cases[] = {
 	KUNIT_CASE(sabul_idle),
 	KUNIT_CASE(sabul_hook_before_init),
 	KUNIT_CASE(sabul_hook_syn_lost),
+	KUNIT_CASE(sabul_hook_before_connect),
+	KUNIT_CASE(sabul_hook_fq_gone),
 	KUNIT_CASE(sabul_hook_switch),
 	KUNIT_CASE(sabul_hook_mtu_probe),
 	KUNIT_CASE(sabul_hook_limits),

@@ -20,6 +20,7 @@
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define DIV_ROUND_CLOSEST(a, b)	(((a) + (b) / 2) / (b))
 #define BUILD_BUG_ON(cond)	((void)sizeof(char[1 - 2 * !!(cond)]))
+#define static_assert(cond)	_Static_assert(cond, #cond)
 #define READ_ONCE(x)		(x)
 #define WRITE_ONCE(x, val)	((x) = (val))
 #define IS_ENABLED(CONFIG_x)	0

@@ -94,6 +94,7 @@ struct inet_connection_sock {
 	const struct tcp_congestion_ops *icsk_ca_ops;
 	u32 icsk_rto;
 	u8 icsk_ca_state;
+	u8 icsk_retransmits;
 	struct {
 		u32 enabled;
 	} icsk_mtup;
