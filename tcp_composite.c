@@ -656,7 +656,7 @@ static u32 composite_streams_for(u32 min_rtt_us)
 /* How many streams the connection is to have. */
 static u32 composite_wanted(const struct sock *sk)
 {
-	u32 which = inet_csk(sk)->icsk_ca_ops - composite_ops, n = which ? 2U << which : lf_param(streams);
+	u32 i = inet_csk(sk)->icsk_ca_ops - composite_ops, n = i ? 2U << i : lf_param(streams);
 
 	return n ? n : composite_streams_for(tcp_min_rtt(tcp_sk(sk)));
 }

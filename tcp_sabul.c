@@ -437,9 +437,10 @@ static void sabul_apply(struct sock *sk)
 		ca->delta = min(ca->delta, sabul_interval(sabul_rtt(tp), 2));
 		lf_set_window(sk, 2 * sabul_window(sk) + sabul_headroom);
 		/*
-		 * fq was taken from under the connection if departures lie further ahead than TCP
-		 * Small Queues let it hold packets, a burst or two; nobody tells.  What leaves before
-		 * its time has too short a round trip, 0 at worst.  So TCP paces itself.
+		 * fq was taken from under the connection if departures lie further ahead than
+		 * TCP Small Queues let it hold packets, a burst or two; nobody tells.  What
+		 * leaves before its time has too short a round trip, 0 at worst.  So TCP paces
+		 * itself.
 		 */
 		if (tp->tcp_wstamp_ns > tp->tcp_clock_cache +
 		    8 * max(ca->delta >> SABUL_SHIFT, (u64)NSEC_PER_SEC >> shift))

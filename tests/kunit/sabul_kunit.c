@@ -1563,7 +1563,8 @@ static void sabul_hook_before_connect(struct kunit *test)
 	tp->snd_una = 0;
 	tp->snd_ssthresh = TCP_INFINITE_SSTHRESH;
 	sabul_init(sk);
-	tp->snd_una = tp->snd_nxt = 0xa0000000;
+	tp->snd_una = 0xa0000000;
+	tp->snd_nxt = tp->snd_una;
 	sabul_set_state(sk, TCP_CA_CWR);
 	tp->snd_ssthresh = 5;
 	sabul_test_deliver(tp, 100000, 1, 0, tp->delivered - 1);
@@ -1673,7 +1674,8 @@ static void sabul_hook_fq_gone(struct kunit *test)
 	static const struct {
 		u32 packet_us, ahead_us, status;
 	} cases[] = {
-		{ 120, 0, SK_PACING_FQ }, { 120, 7800, SK_PACING_FQ }, { 120, 7820, SK_PACING_NEEDED },
+		{ 120, 0, SK_PACING_FQ }, { 120, 7800, SK_PACING_FQ },
+		{ 120, 7820, SK_PACING_NEEDED },
 		{ 10000, 79000, SK_PACING_FQ }, { 10000, 81000, SK_PACING_NEEDED },
 	};
 	struct tcp_sock *tp = sabul_test_sock(test, 100);
