@@ -307,6 +307,9 @@ def test_an_error_leaves_no_module_behind(tmp_path: Path, monkeypatch: pytest.Mo
     rmmod = tmp_path / "rmmod"
     rmmod.write_text(f'#!/bin/sh\nrmdir "{there}/$1" && echo "$1" >>{tmp_path}/removed\n')
     rmmod.chmod(0o755)
+    modprobe = tmp_path / "modprobe"
+    modprobe.write_text('#!/bin/sh\necho "insmod /lib/modules/6.1/kernel/$2.ko"\n')
+    modprobe.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
     code = (
         "from pathlib import Path\n"
