@@ -181,37 +181,28 @@ def test_a_timeout_is_a_full_back_off(experiment: Experiment) -> None:
     assert max(after) >= 0.9 * one["scenario"]["link"]["rate"] / 8
 
 
-TRICKLE = """
-title = "trickle"
+# Of which `ends` takes the path and the module.
+ENDS = """
+title = "ends"
 duration = "1s"
 [link]
 rate = "100mbit"
-buffer = "0.5bdp"
+buffer = "{buffer}"
 [[flow]]
 cc = "sabul"
-rtt = "20ms"
+rtt = "{rtt}"
 """
 
 
 def test_a_trickle_does_not_cost_the_rate(uml: Uml, tmp_path: Path) -> None:
     """Three seconds of next to nothing, and the rate is back within a few round trips: 10 MB take
     0.8 s at the link's rate, and four with growth by 1 % in 20 ms."""
-    assert ends(uml, tmp_path, TRICKLE, "trickle.py", "receive", "send sabul") <= 1.1
-
-
-BARE = """
-title = "bare"
-duration = "1s"
-[link]
-rate = "100mbit"
-buffer = "400p"
-[[flow]]
-cc = "sabul"
-rtt = "50ms"
-"""
+    text = ENDS.format(buffer="0.5bdp", rtt="20ms")
+    assert ends(uml, tmp_path, text, "trickle.py", "receive", "send sabul") <= 1.1
 
 
 def test_fq_is_taken_away(uml: Uml, tmp_path: Path) -> None:
     """Nobody tells the connection.  Packets leave before their time then, and have false round
-    trips: it sent nearly all of its packets again, at the speed of the card."""
-    assert ends(uml, tmp_path, BARE, "bare.py", "receive", "send sabul") <= 0.05
+    trips: by these it sent 69 % of its packets again, at the speed of the card."""
+    text = ENDS.format(buffer="400p", rtt="50ms")
+    assert ends(uml, tmp_path, text, "bare.py", "receive", "send sabul") <= 0.05
